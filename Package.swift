@@ -1,0 +1,60 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+// Imports point one way (see docs/architecture.md); `script/lint` holds the sources to it.
+let settings: [SwiftSetting] = [
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .treatAllWarnings(as: .error),
+]
+
+let package = Package(
+    name: "token-broker",
+    products: [
+        .executable(name: "broker", targets: ["Broker"]),
+        .executable(name: "sandbox-idp", targets: ["SandboxIdP"]),
+        .executable(name: "demo-app", targets: ["DemoApp"]),
+        .library(name: "ClientShim", targets: ["ClientShim"]),
+    ],
+    targets: [
+        .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
+        .systemLibrary(name: "CLibpq", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
+        .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
+        .systemLibrary(name: "CEpoll"),
+
+        .target(name: "JOSE", dependencies: ["COpenSSL"], swiftSettings: settings),
+        .target(name: "AssertionMint", dependencies: ["JOSE"], swiftSettings: settings),
+        .target(name: "SocketServer", dependencies: ["COpenSSL", "CEpoll"], swiftSettings: settings),
+        .target(name: "HTTPClient", dependencies: ["CCurl"], swiftSettings: settings),
+        .executableTarget(
+            name: "Broker", dependencies: ["AssertionMint", "JOSE", "SocketServer", "CLibpq"],
+            swiftSettings: settings),
+        .target(
+            name: "ClientShim",
+            dependencies: ["JOSE", .target(name: "HTTPClient", condition: .when(platforms: [.linux]))],
+            swiftSettings: settings),
+        .executableTarget(
+            name: "SandboxIdP", dependencies: ["HTTPClient", "JOSE", "SocketServer"], swiftSettings: settings),
+        .executableTarget(name: "DemoApp", dependencies: ["ClientShim", "JOSE"], swiftSettings: settings),
+
+        .target(name: "TestKit", dependencies: ["JOSE"], path: "Tests/TestKit", swiftSettings: settings),
+        .testTarget(name: "JOSETests", dependencies: ["JOSE", "TestKit"], swiftSettings: settings),
+        .testTarget(
+            name: "AssertionMintTests", dependencies: ["AssertionMint", "TestKit"],
+            swiftSettings: settings),
+        .testTarget(
+            name: "SocketServerTests", dependencies: ["SocketServer", "TestKit"],
+            swiftSettings: settings),
+        .testTarget(
+            name: "BrokerTests", dependencies: ["Broker", "TestKit"], swiftSettings: settings),
+        .testTarget(
+            name: "ClientShimTests", dependencies: ["ClientShim", "TestKit"],
+            swiftSettings: settings),
+        .testTarget(
+            name: "SandboxIdPTests", dependencies: ["SandboxIdP", "TestKit"],
+            swiftSettings: settings),
+        .testTarget(name: "EndToEndTests", dependencies: ["TestKit"], swiftSettings: settings),
+    ],
+    swiftLanguageModes: [.v6]
+)
