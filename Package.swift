@@ -20,25 +20,32 @@ let package = Package(
     targets: [
         .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
         .systemLibrary(name: "CLibpq", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
-        .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
+        .systemLibrary(
+            name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
         .systemLibrary(name: "CEpoll"),
 
         .target(name: "JOSE", dependencies: ["COpenSSL"], swiftSettings: settings),
         .target(name: "AssertionMint", dependencies: ["JOSE"], swiftSettings: settings),
-        .target(name: "SocketServer", dependencies: ["COpenSSL", "CEpoll"], swiftSettings: settings),
+        .target(
+            name: "SocketServer", dependencies: ["COpenSSL", "CEpoll"], swiftSettings: settings),
         .target(name: "HTTPClient", dependencies: ["CCurl"], swiftSettings: settings),
         .executableTarget(
             name: "Broker", dependencies: ["AssertionMint", "JOSE", "SocketServer", "CLibpq"],
             swiftSettings: settings),
         .target(
             name: "ClientShim",
-            dependencies: ["JOSE", .target(name: "HTTPClient", condition: .when(platforms: [.linux]))],
+            dependencies: [
+                "JOSE", .target(name: "HTTPClient", condition: .when(platforms: [.linux])),
+            ],
             swiftSettings: settings),
         .executableTarget(
-            name: "SandboxIdP", dependencies: ["HTTPClient", "JOSE", "SocketServer"], swiftSettings: settings),
-        .executableTarget(name: "DemoApp", dependencies: ["ClientShim", "JOSE"], swiftSettings: settings),
+            name: "SandboxIdP", dependencies: ["HTTPClient", "JOSE", "SocketServer"],
+            swiftSettings: settings),
+        .executableTarget(
+            name: "DemoApp", dependencies: ["ClientShim", "JOSE"], swiftSettings: settings),
 
-        .target(name: "TestKit", dependencies: ["JOSE"], path: "Tests/TestKit", swiftSettings: settings),
+        .target(
+            name: "TestKit", dependencies: ["JOSE"], path: "Tests/TestKit", swiftSettings: settings),
         .testTarget(name: "JOSETests", dependencies: ["JOSE", "TestKit"], swiftSettings: settings),
         .testTarget(
             name: "AssertionMintTests", dependencies: ["AssertionMint", "TestKit"],

@@ -33,4 +33,6 @@ static inline int copenssl_BIO_get_mem_data(BIO *bio, char **out) {
     return (int)BIO_get_mem_data(bio, out);
 }
 
+static inline int copenssl_EVP_PKEY_PUBLIC_KEY(void) { return EVP_PKEY_PUBLIC_KEY; }
+
 #endif
