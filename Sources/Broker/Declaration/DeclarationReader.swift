@@ -53,23 +53,17 @@ struct DeclarationReader {
             return nil
         }
         guard
-            let object = DocumentObject(member.value, path: path, allowed: ["limits", "clients"], faults: &faults)
+            let object = DocumentObject(
+                member.value, path: path, allowed: TenantSettings.members.union(["clients"]), faults: &faults)
         else { return nil }
-        var limit: LimitSettings?
-        if let value = object.value("limits"),
-            let limits = DocumentObject(value, path: object.child("limits"), allowed: ["tenant"], faults: &faults)
-        {
-            limit = limits.value("tenant").flatMap {
-                LimitSettings($0, path: limits.child("tenant"), faults: &faults)
-            }
-        }
+        let settings = TenantSettings(object, faults: &faults)
         var clients: [Declaration.Client] = []
         if let value = object.required("clients", "must be an object of clients by client_id", &faults, { $0 }),
             let list = DocumentObject(value, path: object.child("clients"), allowed: nil, faults: &faults)
         {
             clients = list.members.compactMap { readClient($0, path: list.child($0.name)) }
         }
-        return Declaration.Tenant(id: id, limit: limit, clients: clients)
+        return Declaration.Tenant(id: id, settings: settings, clients: clients)
     }
 
     private mutating func readClient(_ member: JSONMember, path: String) -> Declaration.Client? {

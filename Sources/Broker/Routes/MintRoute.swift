@@ -1,4 +1,5 @@
 import AssertionMint
+import Dispatch
 import JOSE
 import SocketServer
 
@@ -50,10 +51,10 @@ final class MintRoute: Sendable {
     }
 
     private func attempt(_ exchange: MintExchange, left: Int) {
-        do {
-            guard left > 0 else { throw BrokerError.unavailable(.unsettled) }
-            guard !log.isStalled else { throw BrokerError.unavailable(.logStalled) }
-            guard let directory = directories.current else { throw BrokerError.unavailable(.notReady) }
+        do throws(BrokerError) {
+            guard left > 0 else { throw .unavailable(.unsettled) }
+            guard !log.isStalled else { throw .unavailable(.logStalled) }
+            guard let directory = directories.current else { throw .unavailable(.notReady) }
             let grant = try decide(exchange, directory)
             try commit(grant, revision: directory.revision, exchange, left: left)
         } catch {
