@@ -48,9 +48,15 @@ port_is_taken() { (exec 3<>"/dev/tcp/127.0.0.1/$1") 2>/dev/null; }
 # Debian's own Python where there is one, so that its venv module fits it.
 python3_command() { if [ -x /usr/bin/python3 ]; then echo /usr/bin/python3; else command -v python3; fi; }
 
-# A free loopback port. Another process may take it before its user does: callers report that as a failed start.
+# A loopback port nobody listens on, below those the kernel hands out by itself. Another process may take it before its user
+# does: that is a failed start like any other taken port.
 free_port() {
-  "$(python3_command)" -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'
+  local port
+  for _ in {1..100}; do
+    port=$((20000 + SRANDOM % 12000))
+    port_is_taken "$port" || { printf '%s\n' "$port"; return; }
+  done
+  die 'found no free port on 127.0.0.1'
 }
 
 # wait_for_line PID FILE PATTERN SECONDS: until FILE holds a line that matches, the process ended, or the time is up.
