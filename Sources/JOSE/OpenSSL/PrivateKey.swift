@@ -56,7 +56,7 @@ public final class PrivateKey: @unchecked Sendable {
                 let made = UnsafeBufferPointer(rebasing: UnsafeBufferPointer(buffer)[0..<length])
                 guard algorithm == .ES256 else { return Array(made) }
                 guard let octets = ECDSASignature.jose(fromDER: made) else {
-                    throw OpenSSLError.drain()
+                    throw OpenSSLError(reasons: ["a signature that is not DER"])
                 }
                 return octets
             }
