@@ -1,21 +1,22 @@
 /// Finds out whether a mint could succeed now: the database takes writes, its schema fits, the declaration is loaded and every
 /// client has a usable key.
 struct ReadinessProbe: Sendable {
-    private let database: StoreProbe
-    private let directories: DirectoryKeeper
-
-    init(conninfo: String, directories: DirectoryKeeper) {
-        database = StoreProbe(conninfo: conninfo)
-        self.directories = directories
-    }
+    let database: StoreReadiness
+    let directories: DirectoryKeeper
 
     func report() async -> ReadinessReport {
-        let fault = await database.fault()
-        return ReadinessReport(parts: [
-            .init(name: "database", fault: fault),
-            .init(name: "declaration", fault: directories.current == nil ? "not loaded" : nil),
+        ReadinessReport(parts: [
+            .init(name: "database", fault: await databaseFault()),
+            .init(name: "declaration", fault: directories.current == nil ? "not_loaded" : nil),
             .init(name: "keys", fault: keyFault),
         ])
+    }
+
+    private func databaseFault() async -> String? {
+        switch await database.check() {
+        case .ready: nil
+        case .notReady(let fault): fault.rawValue
+        }
     }
 
     private var keyFault: String? {

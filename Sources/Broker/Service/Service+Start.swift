@@ -1,10 +1,8 @@
 extension Service {
     /// What stops a start: a schema that does not fit, and a client that could not mint.
     static func checkAtStart(
-        _ configuration: ServeConfiguration, _ control: ControlConnection, _ repository: DirectoryRepository,
-        _ directories: DirectoryKeeper
+        _ migrator: Migrator, _ control: ControlConnection, _ directories: DirectoryKeeper
     ) async throws(CommandError) {
-        let migrator = try Migrations.migrator(configuration.migrationsDirectory)
         do {
             guard try await migrator.schemaIsCurrent(control) else {
                 throw CommandError.refused("the database's schema is not current; run 'broker migrate'")

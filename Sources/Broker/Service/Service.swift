@@ -1,13 +1,13 @@
-import Glibc
+import Dispatch
 import JOSE
 import SocketServer
 
 /// One running broker: its lanes, their stores, the directory and the socket server, wired together.
 struct Service: Sendable {
     private let server: HTTPServer
-    private let stores: [PostgresLaneStore]
+    private let lanes: [(lane: Lane, store: PostgresLaneStore)]
     private let refresher: DirectoryRefresher
-    private let maintenance: StoreMaintenance
+    private let maintenance: MaintenanceTimer
     private let log: EventLog
     private let clock: WallClock
     private let grace: Duration
@@ -22,26 +22,35 @@ struct Service: Sendable {
     init(
         _ configuration: ServeConfiguration, conninfo: String, log: EventLog, clock: WallClock
     ) async throws(CommandError) {
+        let migrator = try Migrations.migrator(configuration.migrationsDirectory)
         let control = ControlConnection(conninfo: conninfo)
         let repository = DirectoryRepository(connection: control, keys: SigningKeys())
         let directories = Self.directories(repository, log: log, clock: clock)
-        try await Self.checkAtStart(configuration, control, repository, directories)
+        try await Self.checkAtStart(migrator, control, directories)
 
-        let lanes = (0..<configuration.lanes).map { Lane(index: $0) }
-        stores = lanes.map { PostgresLaneStore(queue: $0.queue, configuration: .init(conninfo: conninfo)) }
-        let mint = try Self.mintRoute(configuration, directories, stores, log: log, clock: clock)
-        let probe = ReadinessProbe(conninfo: conninfo, directories: directories)
+        lanes = (0..<configuration.lanes).map { index in
+            let lane = Lane(index: index)
+            return (lane, PostgresLaneStore(queue: lane.queue, configuration: .init(conninfo: conninfo)))
+        }
+        let mint = try Self.mintRoute(configuration, directories, lanes.map(\.store), log: log, clock: clock)
+        let probe = ReadinessProbe(
+            database: StoreReadiness(
+                connection: ControlConnection(
+                    conninfo: conninfo, connectLimitMilliseconds: 1500, statementLimitMilliseconds: 1500),
+                schemaVersion: migrator.newestVersion),
+            directories: directories)
         let handler = BrokerHandler(
             mint: mint, keySets: KeySetRoute(directories: directories),
             readiness: Readiness(clock: clock) { await probe.report() }, log: log, clock: clock)
         do {
-            server = try HTTPServer(Self.http(configuration, log: log, clock: clock), lanes: lanes, handler: handler)
+            server = try HTTPServer(Self.http(configuration, log: log, clock: clock), lanes: lanes.map(\.lane), handler: handler)
             try server.start()
         } catch {
             throw .unavailable(error.description)
         }
         refresher = DirectoryRefresher(directories: directories) { try await repository.revision() }
-        maintenance = Self.maintenance(conninfo, log: log, clock: clock)
+        maintenance = MaintenanceTimer(
+            StoreMaintenance(connection: ControlConnection(conninfo: conninfo)), log: log, clock: clock)
         self.log = log
         self.clock = clock
         grace = .seconds(configuration.shutdownGraceSeconds)
@@ -60,7 +69,14 @@ struct Service: Sendable {
         await server.drain(grace: grace)
         refresher.stop()
         maintenance.stop()
-        for store in stores { await store.close() }
+        for (lane, store) in lanes {
+            await withCheckedContinuation { continuation in
+                lane.queue.async {
+                    store.close()
+                    continuation.resume()
+                }
+            }
+        }
         log.write("broker.stopped", at: clock.microseconds()) { _ in }
         log.flush()
     }
