@@ -14,7 +14,8 @@ enum ApplyCommand {
 
     static func run(_ words: [String]) async throws(CommandError) {
         let arguments = try Arguments(
-            words, options: DatabaseOptions.options, flags: ["--dry-run", "--prune"], positional: 1...1)
+            words, options: DatabaseOptions.options, flags: ["--dry-run", "--prune"],
+            positional: 1...1)
         let path = arguments.positional[0]
         let declaration: Declaration
         do {
@@ -27,11 +28,13 @@ enum ApplyCommand {
         } catch {
             throw .refused("\(path): \(error)")
         }
-        let repository = DeclarationRepository(connection: try DatabaseOptions.connection(arguments))
+        let repository = DeclarationRepository(
+            connection: try DatabaseOptions.connection(arguments))
         let isDryRun = arguments.has("--dry-run")
         let plan: DeclarationPlan
         do {
-            plan = try await repository.apply(declaration, prune: arguments.has("--prune"), dryRun: isDryRun)
+            plan = try await repository.apply(
+                declaration, prune: arguments.has("--prune"), dryRun: isDryRun)
         } catch {
             throw CommandError(error)
         }
@@ -43,7 +46,8 @@ enum ApplyCommand {
         if plan.isEmpty {
             Output.line("nothing to change")
         } else {
-            Output.line(isDryRun ? "dry run: nothing was changed" : "applied \(plan.lines.count) change(s)")
+            Output.line(
+                isDryRun ? "dry run: nothing was changed" : "applied \(plan.lines.count) change(s)")
         }
     }
 }

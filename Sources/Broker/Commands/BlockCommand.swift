@@ -16,19 +16,23 @@ enum BlockCommand {
 
     static func block(_ words: [String]) async throws(CommandError) {
         let arguments = try Arguments(
-            words, options: DatabaseOptions.options.union(["--client", "--reason"]), positional: 1...1)
+            words, options: DatabaseOptions.options.union(["--client", "--reason"]),
+            positional: 1...1)
         let block = try block(arguments)
         let reason = arguments.value("--reason") ?? ""
         guard reason.utf8.count <= 500 else { throw .usage("--reason is longer than 500 octets") }
         let repository = BlockRepository(connection: try DatabaseOptions.connection(arguments))
         let isKnown: Bool
-        do { isKnown = try await repository.block(block, reason: reason) } catch { throw CommandError(error) }
+        do { isKnown = try await repository.block(block, reason: reason) } catch {
+            throw CommandError(error)
+        }
         guard isKnown else { throw .notFound("there is no such client") }
         Output.line("blocked \(describe(block))")
     }
 
     static func unblock(_ words: [String]) async throws(CommandError) {
-        let arguments = try Arguments(words, options: DatabaseOptions.options.union(["--client"]), positional: 1...1)
+        let arguments = try Arguments(
+            words, options: DatabaseOptions.options.union(["--client"]), positional: 1...1)
         let block = try block(arguments)
         let repository = BlockRepository(connection: try DatabaseOptions.connection(arguments))
         let isLifted: Bool
@@ -42,7 +46,9 @@ enum BlockCommand {
             throw .usage("JKT must be 43 base64url characters of a SHA-256 thumbprint")
         }
         let client = try arguments.value("--client").map { (text) throws(CommandError) in
-            guard let client = ClientId(text) else { throw .usage("--client: no such client_id is possible") }
+            guard let client = ClientId(text) else {
+                throw .usage("--client: no such client_id is possible")
+            }
             return client
         }
         return Block(jkt: jkt, client: client)

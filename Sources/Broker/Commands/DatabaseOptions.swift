@@ -13,7 +13,8 @@ enum DatabaseOptions {
         if let url = arguments.value("--database-url") { return url }
         if let path = arguments.value("--database-url-file") { return try readFile(path) }
         guard let url = Environment.variable("DATABASE_URL"), !url.isEmpty else {
-            throw .usage("no database: give --database-url, --database-url-file or set DATABASE_URL")
+            throw .usage(
+                "no database: give --database-url, --database-url-file or set DATABASE_URL")
         }
         return url
     }

@@ -11,7 +11,8 @@ enum MigrateCommand {
         """
 
     static func run(_ words: [String]) async throws(CommandError) {
-        let arguments = try Arguments(words, options: DatabaseOptions.options.union(["--migrations"]))
+        let arguments = try Arguments(
+            words, options: DatabaseOptions.options.union(["--migrations"]))
         let migrator = try Migrations.migrator(arguments.value("--migrations"))
         let connection = try DatabaseOptions.connection(arguments)
         let applied: [String]
@@ -35,7 +36,8 @@ enum Migrations {
     static func migrator(_ directory: String?) throws(CommandError) -> Migrator {
         let places = directory.map { [$0] } ?? ["migrations", installed]
         guard let place = places.first(where: TextFile.isDirectory) else {
-            throw .refused("no migrations in \(places.joined(separator: " or ")): name their directory")
+            throw .refused(
+                "no migrations in \(places.joined(separator: " or ")): name their directory")
         }
         do { return try Migrator(directory: place) } catch { throw .refused("\(place): \(error)") }
     }

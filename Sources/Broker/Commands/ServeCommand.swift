@@ -37,7 +37,8 @@ enum ServeCommand {
         // Before any socket is opened: a peer that has gone is an error of one write, not of the process.
         signal(SIGPIPE, SIG_IGN)
         let signals = StopSignals()
-        let service = try await Service(configuration, conninfo: conninfo, log: EventLog(), clock: .system)
+        let service = try await Service(
+            configuration, conninfo: conninfo, log: EventLog(), clock: .system)
         await service.stop(signal: await signals.first())
     }
 
@@ -50,10 +51,13 @@ enum ServeCommand {
         }
     }
 
-    private static func connectionString(_ configuration: ServeConfiguration) throws(CommandError) -> String {
+    private static func connectionString(_ configuration: ServeConfiguration) throws(CommandError)
+        -> String
+    {
         if let path = configuration.databaseURLFile { return try DatabaseOptions.readFile(path) }
         guard let url = Environment.variable("DATABASE_URL"), !url.isEmpty else {
-            throw .refused("no database: set database_url_file in the configuration, or DATABASE_URL")
+            throw .refused(
+                "no database: set database_url_file in the configuration, or DATABASE_URL")
         }
         return url
     }

@@ -27,10 +27,15 @@ enum TokenCommand {
 
     private static func create(_ words: [String]) async throws(CommandError) {
         let arguments = try Arguments(
-            words, options: DatabaseOptions.options.union(["--tenant", "--scope", "--expires-in", "--label"]))
+            words,
+            options: DatabaseOptions.options.union([
+                "--tenant", "--scope", "--expires-in", "--label",
+            ]))
         let tenant = try tenantId(try arguments.required("--tenant"))
         guard let scope = APIToken.Scope(rawValue: arguments.value("--scope") ?? "mint") else {
-            throw .usage("--scope must be one of \(APIToken.Scope.allCases.map(\.rawValue).joined(separator: ", "))")
+            throw .usage(
+                "--scope must be one of \(APIToken.Scope.allCases.map(\.rawValue).joined(separator: ", "))"
+            )
         }
         guard let lifetime = Lifetime.seconds(arguments.value("--expires-in") ?? "90d") else {
             throw .usage("--expires-in must be a number with s, m, h or d, such as 90d")
@@ -48,7 +53,8 @@ enum TokenCommand {
         }
         do {
             let isCreated = try await repository.create(
-                id: id, tenant: tenant, digest: SHA256.hash(token.utf8), scopes: [scope], label: label,
+                id: id, tenant: tenant, digest: SHA256.hash(token.utf8), scopes: [scope],
+                label: label,
                 lifetime: lifetime)
             guard isCreated else { throw CommandError.notFound("there is no tenant \(tenant)") }
         } catch let error as PostgresError {
@@ -58,7 +64,8 @@ enum TokenCommand {
         } catch {
             throw .unavailable("\(error)")
         }
-        Output.note("token \(id) for tenant \(tenant), scope \(scope.rawValue); it is shown only now:")
+        Output.note(
+            "token \(id) for tenant \(tenant), scope \(scope.rawValue); it is shown only now:")
         Output.line(token)
     }
 
@@ -68,7 +75,9 @@ enum TokenCommand {
         let repository = TokenRepository(connection: try DatabaseOptions.connection(arguments))
         do {
             for row in try await repository.list(tenant: tenant) {
-                Output.line("\(row.id)\t\(row.tenant)\t\(row.scopes)\t\(row.expiresAt)\t\(row.state)\t\(row.label)")
+                Output.line(
+                    "\(row.id)\t\(row.tenant)\t\(row.scopes)\t\(row.expiresAt)\t\(row.state)\t\(row.label)"
+                )
             }
         } catch {
             throw CommandError(error)
@@ -86,7 +95,9 @@ enum TokenCommand {
     }
 
     private static func tenantId(_ text: String) throws(CommandError) -> TenantId {
-        guard let tenant = TenantId(text) else { throw .usage("--tenant: no such name is possible") }
+        guard let tenant = TenantId(text) else {
+            throw .usage("--tenant: no such name is possible")
+        }
         return tenant
     }
 }

@@ -35,7 +35,9 @@ struct DeclarationPlan: Sendable {
         for tenant in declaration.tenants.sorted(by: { $0.id < $1.id }) {
             planTenant(tenant, over: rows.tenants[tenant.id])
             for client in tenant.clients.sorted(by: { $0.id < $1.id }) {
-                planClient(client, tenant: tenant.id, over: existing[client.id], keys: rows.keys[client.id] ?? [])
+                planClient(
+                    client, tenant: tenant.id, over: existing[client.id],
+                    keys: rows.keys[client.id] ?? [])
             }
         }
         let declaredClients = Set(declaration.tenants.flatMap { $0.clients.map(\.id) })
@@ -44,7 +46,9 @@ struct DeclarationPlan: Sendable {
             plan(removal: "client \(id)", prune: prune) { $0.removedClients.append(id) }
         }
         for id in rows.tenants.keys.sorted() where !declaredTenants.contains(id) {
-            plan(removal: "tenant \(id) and its tokens", prune: prune) { $0.removedTenants.append(id) }
+            plan(removal: "tenant \(id) and its tokens", prune: prune) {
+                $0.removedTenants.append(id)
+            }
         }
     }
 
@@ -64,12 +68,17 @@ struct DeclarationPlan: Sendable {
     }
 
     private mutating func planClient(
-        _ client: Declaration.Client, tenant: TenantId, over row: DeclarationRows.Client?, keys: [Declaration.Key]
+        _ client: Declaration.Client, tenant: TenantId, over row: DeclarationRows.Client?,
+        keys: [Declaration.Key]
     ) {
         var changes: [String] = []
         if let row {
-            if row.tenant != tenant { changes.append("~ client \(client.id): tenant \(row.tenant) → \(tenant)") }
-            changes += Self.differences(row.settings, client.settings).map { "~ client \(client.id): \($0)" }
+            if row.tenant != tenant {
+                changes.append("~ client \(client.id): tenant \(row.tenant) → \(tenant)")
+            }
+            changes += Self.differences(row.settings, client.settings).map {
+                "~ client \(client.id): \($0)"
+            }
         } else {
             changes.append("+ client \(client.id) (tenant \(tenant), \(client.settings.algorithm))")
         }
@@ -83,7 +92,9 @@ struct DeclarationPlan: Sendable {
                 keys: keyChanges.isEmpty ? nil : client.keys, isChanged: isChanged))
     }
 
-    private mutating func planKeys(_ client: Declaration.Client, over keys: [Declaration.Key]) -> [String] {
+    private mutating func planKeys(_ client: Declaration.Client, over keys: [Declaration.Key])
+        -> [String]
+    {
         var changes: [String] = []
         for key in client.keys.sorted(by: { $0.kid < $1.kid }) {
             guard let row = keys.first(where: { $0.kid == key.kid }) else {
@@ -92,12 +103,17 @@ struct DeclarationPlan: Sendable {
             }
             if row.publicJWK.material != key.publicJWK.material {
                 conflicts.append(
-                    "client \(client.id): kid \(key.kid) is another key already; a key id is never used twice")
+                    "client \(client.id): kid \(key.kid) is another key already; a key id is never used twice"
+                )
             }
             if row.state != key.state {
-                changes.append("~ key \(key.kid) of \(client.id): \(row.state.rawValue) → \(key.state.rawValue)")
+                changes.append(
+                    "~ key \(key.kid) of \(client.id): \(row.state.rawValue) → \(key.state.rawValue)"
+                )
             }
-            if row.uri != key.uri { changes.append("~ key \(key.kid) of \(client.id): \(row.uri) → \(key.uri)") }
+            if row.uri != key.uri {
+                changes.append("~ key \(key.kid) of \(client.id): \(row.uri) → \(key.uri)")
+            }
         }
         for key in keys where !client.keys.contains(where: { $0.kid == key.kid }) {
             changes.append("- key \(key.kid) of \(client.id)")

@@ -8,7 +8,8 @@ struct TenantSettings: Hashable, Sendable {
 
     init(_ object: DocumentObject, faults: inout DocumentFaults) {
         guard let value = object.value("limits"),
-            let limits = DocumentObject(value, path: object.child("limits"), allowed: ["tenant"], faults: &faults)
+            let limits = DocumentObject(
+                value, path: object.child("limits"), allowed: ["tenant"], faults: &faults)
         else {
             limit = nil
             return

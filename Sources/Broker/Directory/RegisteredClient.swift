@@ -20,7 +20,8 @@ struct RegisteredClient: Sendable {
     let clientPolicy: RatePolicy?
 
     init(
-        id: ClientId, tenant: TenantId, settings: ClientSettings, tenantSettings: TenantSettings, signing: Signing,
+        id: ClientId, tenant: TenantId, settings: ClientSettings, tenantSettings: TenantSettings,
+        signing: Signing,
         publicKeys: [PublicJWK]
     ) {
         self.id = id

@@ -7,7 +7,8 @@ final class SigningKeys: Sendable {
     private let loaded = Mutex<[String: PrivateKey]>([:])
 
     init(
-        load: @escaping @Sendable (String) throws(KeyError) -> PrivateKey = { (uri) throws(KeyError) in
+        load: @escaping @Sendable (String) throws(KeyError) -> PrivateKey = {
+            (uri) throws(KeyError) in
             try PrivateKey.load(uri: uri)
         }
     ) {
@@ -18,7 +19,9 @@ final class SigningKeys: Sendable {
     ///
     /// - Throws: `KeyError`, `.unusable` when the key there is another than the one that was declared.
     func key(uri: String, publicJWK: PublicJWK) throws(KeyError) -> PrivateKey {
-        if let key = loaded.withLock({ $0[uri] }), key.publicJWK.material == publicJWK.material { return key }
+        if let key = loaded.withLock({ $0[uri] }), key.publicJWK.material == publicJWK.material {
+            return key
+        }
         let key = try load(uri)
         guard key.publicJWK.material == publicJWK.material else { throw .unusable }
         loaded.withLock { $0[uri] = key }

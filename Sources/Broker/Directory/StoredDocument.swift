@@ -20,13 +20,15 @@ enum StoredDocument {
             return key
         } catch {
             throw DocumentRefused(faults: [
-                DocumentFault(path: "public_jwk", line: 1, column: 1, message: "is no public key (\(error))")
+                DocumentFault(
+                    path: "public_jwk", line: 1, column: 1, message: "is no public key (\(error))")
             ])
         }
     }
 
     private static func read<Value>(
-        _ text: String, allowed: Set<String>, _ make: (DocumentObject, inout DocumentFaults) -> Value?
+        _ text: String, allowed: Set<String>,
+        _ make: (DocumentObject, inout DocumentFaults) -> Value?
     ) throws(DocumentRefused) -> Value {
         let bytes = Array(text.utf8)
         var faults = DocumentFaults(in: bytes)
@@ -35,10 +37,14 @@ enum StoredDocument {
             document = try JSONValue(parsing: bytes)
         } catch {
             throw DocumentRefused(faults: [
-                DocumentFault(path: "settings", line: error.line, column: error.column, message: error.reason.rawValue)
+                DocumentFault(
+                    path: "settings", line: error.line, column: error.column,
+                    message: error.reason.rawValue)
             ])
         }
-        guard let object = DocumentObject(document, path: "settings", allowed: allowed, faults: &faults),
+        guard
+            let object = DocumentObject(
+                document, path: "settings", allowed: allowed, faults: &faults),
             let value = make(object, &faults), faults.isEmpty
         else { throw DocumentRefused(faults: faults.list) }
         return value

@@ -2,7 +2,9 @@ import Dispatch
 
 /// Looks once a second whether the declaration changed, so that key sets and an idle replica follow too; a mint never waits
 /// for it, since the batch statement finds an outdated directory by itself.
-final class DirectoryRefresher: Sendable {
+///
+/// Sendable: the timer is never touched after `init` but to cancel it, which Dispatch allows from any thread.
+final class DirectoryRefresher: @unchecked Sendable {
     private let timer: any DispatchSourceTimer
 
     init(directories: DirectoryKeeper, revision: @escaping @Sendable () async throws -> Int64) {

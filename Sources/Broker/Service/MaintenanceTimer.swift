@@ -2,7 +2,9 @@ import Dispatch
 import JOSE
 
 /// Runs the store's maintenance once a minute and logs what it did.
-final class MaintenanceTimer: Sendable {
+///
+/// Sendable: the timer is never touched after `init` but to cancel it, which Dispatch allows from any thread.
+final class MaintenanceTimer: @unchecked Sendable {
     private let timer: any DispatchSourceTimer
 
     init(_ maintenance: StoreMaintenance, log: EventLog, clock: WallClock) {

@@ -1,3 +1,5 @@
+import AssertionMint
+
 /// Finds out whether a mint could succeed now: the database takes writes, its schema fits, the declaration is loaded and every
 /// client has a usable key.
 struct ReadinessProbe: Sendable {

@@ -5,7 +5,8 @@ extension Service {
     ) async throws(CommandError) {
         do {
             guard try await migrator.schemaIsCurrent(control) else {
-                throw CommandError.refused("the database's schema is not current; run 'broker migrate'")
+                throw CommandError.refused(
+                    "the database's schema is not current; run 'broker migrate'")
             }
         } catch let error as CommandError {
             throw error

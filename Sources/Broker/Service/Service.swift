@@ -1,11 +1,11 @@
-import Dispatch
+import AssertionMint
 import JOSE
 import SocketServer
 
 /// One running broker: its lanes, their stores, the directory and the socket server, wired together.
 struct Service: Sendable {
     private let server: HTTPServer
-    private let lanes: [(lane: Lane, store: PostgresLaneStore)]
+    private let stores: [PostgresLaneStore]
     private let refresher: DirectoryRefresher
     private let maintenance: MaintenanceTimer
     private let log: EventLog
@@ -28,29 +28,32 @@ struct Service: Sendable {
         let directories = Self.directories(repository, log: log, clock: clock)
         try await Self.checkAtStart(migrator, control, directories)
 
-        lanes = (0..<configuration.lanes).map { index in
-            let lane = Lane(index: index)
-            return (lane, PostgresLaneStore(queue: lane.queue, configuration: .init(conninfo: conninfo)))
+        let lanes = (0..<configuration.lanes).map { Lane(index: $0) }
+        stores = lanes.map {
+            PostgresLaneStore(queue: $0.queue, configuration: .init(conninfo: conninfo))
         }
-        let mint = try Self.mintRoute(configuration, directories, lanes.map(\.store), log: log, clock: clock)
+        let mint = try Self.mintRoute(configuration, directories, stores, log: log, clock: clock)
         let probe = ReadinessProbe(
             database: StoreReadiness(
                 connection: ControlConnection(
-                    conninfo: conninfo, connectLimitMilliseconds: 1500, statementLimitMilliseconds: 1500),
+                    conninfo: conninfo, connectLimitMilliseconds: 1500,
+                    statementLimitMilliseconds: 1500),
                 schemaVersion: migrator.newestVersion),
             directories: directories)
         let handler = BrokerHandler(
             mint: mint, keySets: KeySetRoute(directories: directories),
             readiness: Readiness(clock: clock) { await probe.report() }, log: log, clock: clock)
         do {
-            server = try HTTPServer(Self.http(configuration, log: log, clock: clock), lanes: lanes.map(\.lane), handler: handler)
+            server = try HTTPServer(
+                Self.http(configuration, log: log, clock: clock), lanes: lanes, handler: handler)
             try server.start()
         } catch {
             throw .unavailable(error.description)
         }
         refresher = DirectoryRefresher(directories: directories) { try await repository.revision() }
         maintenance = MaintenanceTimer(
-            StoreMaintenance(connection: ControlConnection(conninfo: conninfo)), log: log, clock: clock)
+            StoreMaintenance(connection: ControlConnection(conninfo: conninfo)), log: log,
+            clock: clock)
         self.log = log
         self.clock = clock
         grace = .seconds(configuration.shutdownGraceSeconds)
@@ -69,14 +72,7 @@ struct Service: Sendable {
         await server.drain(grace: grace)
         refresher.stop()
         maintenance.stop()
-        for (lane, store) in lanes {
-            await withCheckedContinuation { continuation in
-                lane.queue.async {
-                    store.close()
-                    continuation.resume()
-                }
-            }
-        }
+        for store in stores { await store.close() }
         log.write("broker.stopped", at: clock.microseconds()) { _ in }
         log.flush()
     }
@@ -109,7 +105,8 @@ struct Service: Sendable {
     }
 
     private static func mintRoute(
-        _ configuration: ServeConfiguration, _ directories: DirectoryKeeper, _ stores: [any AssertionStore],
+        _ configuration: ServeConfiguration, _ directories: DirectoryKeeper,
+        _ stores: [any AssertionStore],
         log: EventLog, clock: WallClock
     ) throws(CommandError) -> MintRoute {
         guard let uri = HTTPTargetURI(configuration.publicURL.origin + "/v1/assertions") else {
@@ -118,9 +115,12 @@ struct Service: Sendable {
         let authenticator = Authenticator(
             uri: uri,
             verifier: DPoPVerifier(
-                maximumAge: configuration.dpopMaximumAge, maximumAhead: configuration.dpopMaximumAhead),
+                maximumAge: configuration.dpopMaximumAge,
+                maximumAhead: configuration.dpopMaximumAhead),
             keys: PublicKeyCache())
-        return MintRoute(authenticator: authenticator, directories: directories, stores: stores, log: log, clock: clock)
+        return MintRoute(
+            authenticator: authenticator, directories: directories, stores: stores, log: log,
+            clock: clock)
     }
 
     private static func http(
@@ -129,10 +129,13 @@ struct Service: Sendable {
         var http = HTTPServerConfiguration(
             address: configuration.address, port: configuration.port,
             tls: configuration.tls.map {
-                TLSConfiguration(certificateChainFile: $0.certificateFile, privateKeyFile: $0.keyFile)
+                TLSConfiguration(
+                    certificateChainFile: $0.certificateFile, privateKeyFile: $0.keyFile)
             })
         http.observe = { event in
-            log.write("http.limited", at: clock.microseconds()) { $0.member("cause", String(describing: event)) }
+            log.write("http.limited", at: clock.microseconds()) {
+                $0.member("cause", String(describing: event))
+            }
         }
         return http
     }

@@ -2,7 +2,9 @@ import Dispatch
 import Glibc
 
 /// SIGTERM and SIGINT as events: the first asks for a graceful stop, a second ends the process at once.
-final class StopSignals: Sendable {
+///
+/// Sendable: the sources are set up in `init` and changed once, by the one caller of `first`.
+final class StopSignals: @unchecked Sendable {
     private let sources: [any DispatchSourceSignal]
     private let received: AsyncStream<Int32>
 
@@ -12,7 +14,8 @@ final class StopSignals: Sendable {
         sources = [SIGTERM, SIGINT].map { number in
             // The default action would end the process before the source sees the signal.
             signal(number, SIG_IGN)
-            let source = DispatchSource.makeSignalSource(signal: number, queue: DispatchQueue(label: "broker.signals"))
+            let source = DispatchSource.makeSignalSource(
+                signal: number, queue: DispatchQueue(label: "broker.signals"))
             source.setEventHandler { continuation.yield(number) }
             source.activate()
             return source

@@ -12,7 +12,8 @@ struct DeclarationRepository: Sendable {
         try await connection.transaction { session throws(PostgresError) in
             // Two who apply at once take turns, so each plans over what the other left.
             try session.query("SELECT revision FROM broker.declaration FOR UPDATE")
-            let plan = DeclarationPlan(declaration, over: try DeclarationRows(reading: session), prune: prune)
+            let plan = DeclarationPlan(
+                declaration, over: try DeclarationRows(reading: session), prune: prune)
             guard !dryRun, plan.conflicts.isEmpty, !plan.isEmpty else { return plan }
             try carryOut(plan, session)
             try session.query("SELECT broker.bump_revision()")
@@ -20,13 +21,15 @@ struct DeclarationRepository: Sendable {
         }
     }
 
-    private func carryOut(_ plan: DeclarationPlan, _ session: ControlSession) throws(PostgresError) {
+    private func carryOut(_ plan: DeclarationPlan, _ session: ControlSession) throws(PostgresError)
+    {
         for tenant in plan.tenants {
             try session.query(
                 """
                 INSERT INTO broker.tenant (tenant_id, settings) VALUES ($1, $2::jsonb)
                 ON CONFLICT (tenant_id) DO UPDATE SET settings = EXCLUDED.settings, changed_at = now()
-                """, .text(tenant.id.rawValue), .text(Self.json { tenant.settings.writeMembers(to: &$0) }))
+                """, .text(tenant.id.rawValue),
+                .text(Self.json { tenant.settings.writeMembers(to: &$0) }))
         }
         for client in plan.clients {
             if client.isChanged { try write(client, session) }
@@ -36,12 +39,15 @@ struct DeclarationRepository: Sendable {
             try session.query("DELETE FROM broker.client WHERE client_id = $1", .text(id.rawValue))
         }
         for id in plan.removedTenants {
-            try session.query("DELETE FROM broker.api_token WHERE tenant_id = $1", .text(id.rawValue))
+            try session.query(
+                "DELETE FROM broker.api_token WHERE tenant_id = $1", .text(id.rawValue))
             try session.query("DELETE FROM broker.tenant WHERE tenant_id = $1", .text(id.rawValue))
         }
     }
 
-    private func write(_ client: DeclarationPlan.Client, _ session: ControlSession) throws(PostgresError) {
+    private func write(_ client: DeclarationPlan.Client, _ session: ControlSession)
+        throws(PostgresError)
+    {
         try session.query(
             """
             INSERT INTO broker.client (client_id, tenant_id, settings) VALUES ($1, $2, $3::jsonb)
@@ -65,8 +71,10 @@ struct DeclarationRepository: Sendable {
                 VALUES ($1, $2, $3, $4, $5::jsonb, $6)
                 ON CONFLICT (client_id, kid) DO UPDATE
                     SET uri = EXCLUDED.uri, state = EXCLUDED.state, changed_at = now()
-                """, .text(client.rawValue), .text(key.kid), .text(key.publicJWK.algorithm.rawValue),
-                .text(key.uri), .text(key.publicJWK.jsonText(asSigningKey: true)), .text(key.state.rawValue))
+                """, .text(client.rawValue), .text(key.kid),
+                .text(key.publicJWK.algorithm.rawValue),
+                .text(key.uri), .text(key.publicJWK.jsonText(asSigningKey: true)),
+                .text(key.state.rawValue))
         }
     }
 

@@ -42,7 +42,9 @@ struct DeclarationRows: Sendable {
         ).map { (row) throws(PostgresError) in try row.bytes("value") }
     }
 
-    private static func tenants(_ session: ControlSession) throws(PostgresError) -> [TenantId: TenantSettings] {
+    private static func tenants(_ session: ControlSession) throws(PostgresError) -> [TenantId:
+        TenantSettings]
+    {
         var tenants: [TenantId: TenantSettings] = [:]
         for row in try session.query("SELECT tenant_id, settings FROM broker.tenant") {
             let id = try parse(row, "tenant_id", TenantId.init)
@@ -67,7 +69,8 @@ struct DeclarationRows: Sendable {
             }
             do {
                 return Client(
-                    id: id, tenant: tenant, settings: try StoredDocument.clientSettings(try row.text("settings")),
+                    id: id, tenant: tenant,
+                    settings: try StoredDocument.clientSettings(try row.text("settings")),
                     tenantSettings: tenantSettings)
             } catch {
                 throw .unexpectedAnswer("client \(id): \(error)")
@@ -75,9 +78,12 @@ struct DeclarationRows: Sendable {
         }
     }
 
-    private static func keys(_ session: ControlSession) throws(PostgresError) -> [ClientId: [Declaration.Key]] {
+    private static func keys(_ session: ControlSession) throws(PostgresError) -> [ClientId:
+        [Declaration.Key]]
+    {
         let rows = try session.query(
-            "SELECT client_id, kid, uri, public_jwk, state FROM broker.signing_key ORDER BY client_id, kid")
+            "SELECT client_id, kid, uri, public_jwk, state FROM broker.signing_key ORDER BY client_id, kid"
+        )
         var keys: [ClientId: [Declaration.Key]] = [:]
         for row in rows {
             let client = try parse(row, "client_id", ClientId.init)
@@ -90,7 +96,8 @@ struct DeclarationRows: Sendable {
             } catch {
                 throw .unexpectedAnswer("key of client \(client): \(error)")
             }
-            keys[client, default: []].append(Declaration.Key(kid: kid, uri: uri, state: state, publicJWK: jwk))
+            keys[client, default: []].append(
+                Declaration.Key(kid: kid, uri: uri, state: state, publicJWK: jwk))
         }
         return keys
     }
@@ -107,14 +114,20 @@ struct DeclarationRows: Sendable {
                 id: try row.text("token_id"), tenant: try parse(row, "tenant_id", TenantId.init),
                 digest: try row.bytes("digest"),
                 // A scope of a newer version is none here: it lets nothing through.
-                scopes: Set(try row.text("scopes").split(separator: " ").compactMap { APIToken.Scope(rawValue: String($0)) }),
+                scopes: Set(
+                    try row.text("scopes").split(separator: " ").compactMap {
+                        APIToken.Scope(rawValue: String($0))
+                    }),
                 expiresAt: try row.integer("expires_at"), isRevoked: try row.boolean("revoked"))
         }
     }
 
     private static func blocks(_ session: ControlSession) throws(PostgresError) -> [Block] {
-        try session.query("SELECT dpop_jkt, client_id FROM broker.blocked_install").map { (row) throws(PostgresError) in
-            let client = try row.optionalText("client_id") == nil ? nil : try parse(row, "client_id", ClientId.init)
+        try session.query("SELECT dpop_jkt, client_id FROM broker.blocked_install").map {
+            (row) throws(PostgresError) in
+            let client =
+                try row.optionalText("client_id") == nil
+                ? nil : try parse(row, "client_id", ClientId.init)
             return Block(jkt: try parse(row, "dpop_jkt", DpopJkt.init), client: client)
         }
     }
@@ -122,7 +135,9 @@ struct DeclarationRows: Sendable {
     private static func parse<Value>(
         _ row: SQLRow, _ column: String, _ make: (String) -> Value?
     ) throws(PostgresError) -> Value {
-        guard let value = make(try row.text(column)) else { throw .unexpectedAnswer("malformed \(column)") }
+        guard let value = make(try row.text(column)) else {
+            throw .unexpectedAnswer("malformed \(column)")
+        }
         return value
     }
 }

@@ -9,7 +9,9 @@ struct DirectoryRepository: Sendable {
     /// - Throws: `PostgresError`. A row the broker cannot understand is an `unexpectedAnswer` that names it: a directory with
     ///   a client left out would answer "unknown" for a client that exists.
     func load() async throws(PostgresError) -> Directory {
-        let rows = try await connection.transaction { session throws(PostgresError) in try DeclarationRows(session) }
+        let rows = try await connection.transaction { session throws(PostgresError) in
+            try DeclarationRows(session)
+        }
         var usedURIs: Set<String> = []
         var clients: [RegisteredClient] = []
         for row in rows.clients {
@@ -17,7 +19,8 @@ struct DirectoryRepository: Sendable {
             usedURIs.formUnion(clientKeys.map(\.uri))
             clients.append(
                 RegisteredClient(
-                    id: row.id, tenant: row.tenant, settings: row.settings, tenantSettings: row.tenantSettings,
+                    id: row.id, tenant: row.tenant, settings: row.settings,
+                    tenantSettings: row.tenantSettings,
                     signing: signing(row, clientKeys), publicKeys: clientKeys.map(\.publicJWK)))
         }
         keys.keep(only: usedURIs)
@@ -25,7 +28,8 @@ struct DirectoryRepository: Sendable {
             throw .unexpectedAnswer("no usable secret for DPoP nonces")
         }
         return Directory(
-            revision: rows.revision, clients: clients, tokens: rows.tokens, blocks: rows.blocks, nonces: nonces)
+            revision: rows.revision, clients: clients, tokens: rows.tokens, blocks: rows.blocks,
+            nonces: nonces)
     }
 
     /// The revision the database has now.
@@ -38,7 +42,9 @@ struct DirectoryRepository: Sendable {
     /// Makes the secret of the DPoP nonces when there is none; of several replicas that start at once one wins.
     func ensureNonceSecret() async throws(PostgresError) {
         let secret: [UInt8]
-        do { secret = try SecureRandom.bytes(32) } catch { throw .unexpectedAnswer("no randomness") }
+        do { secret = try SecureRandom.bytes(32) } catch {
+            throw .unexpectedAnswer("no randomness")
+        }
         _ = try await connection.query(
             """
             INSERT INTO broker.server_secret (name, created_at, value)
@@ -61,7 +67,8 @@ struct DirectoryRepository: Sendable {
             let key = try keys.key(uri: active.uri, publicJWK: active.publicJWK)
             return .ready(
                 AssertionSigner(
-                    clientId: client.id, key: key, kid: active.kid, profile: client.settings.profile))
+                    clientId: client.id, key: key, kid: active.kid, profile: client.settings.profile
+                ))
         } catch {
             return .unusable("\(active.uri): \(error)")
         }

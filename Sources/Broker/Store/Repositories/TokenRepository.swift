@@ -18,7 +18,8 @@ struct TokenRepository: Sendable {
     ///
     /// - Returns: `false` when there is no such tenant.
     func create(
-        id: String, tenant: TenantId, digest: [UInt8], scopes: [APIToken.Scope], label: String, lifetime: Int64
+        id: String, tenant: TenantId, digest: [UInt8], scopes: [APIToken.Scope], label: String,
+        lifetime: Int64
     ) async throws(PostgresError) -> Bool {
         try await connection.transaction { session throws(PostgresError) in
             let inserted = try session.query(
@@ -27,7 +28,8 @@ struct TokenRepository: Sendable {
                 SELECT $1, tenant_id, $3::bytea, $4::text[], $5, now() + make_interval(secs => $6::double precision)
                 FROM broker.tenant WHERE tenant_id = $2
                 RETURNING token_id
-                """, .text(id), .text(tenant.rawValue), .bytes(digest), .texts(scopes.map(\.rawValue)),
+                """, .text(id), .text(tenant.rawValue), .bytes(digest),
+                .texts(scopes.map(\.rawValue)),
                 .text(label), .integer(lifetime))
             guard !inserted.isEmpty else { return false }
             try session.query("SELECT broker.bump_revision()")
@@ -62,8 +64,10 @@ struct TokenRepository: Sendable {
             """, tenant.map { .text($0.rawValue) } ?? .null
         ).map { (row) throws(PostgresError) in
             Row(
-                id: try row.text("token_id"), tenant: try row.text("tenant_id"), scopes: try row.text("scopes"),
-                label: try row.text("label"), expiresAt: try row.text("expires_at"), state: try row.text("state"))
+                id: try row.text("token_id"), tenant: try row.text("tenant_id"),
+                scopes: try row.text("scopes"),
+                label: try row.text("label"), expiresAt: try row.text("expires_at"),
+                state: try row.text("state"))
         }
     }
 }
