@@ -85,6 +85,9 @@ final class RawClient {
             socklen_t(MemoryLayout.size(ofValue: option)))
     }
 
+    /// The gap between two octets of a slow client: part of its input, not a wait for the server.
+    func pause(microseconds: UInt32) { usleep(microseconds) }
+
     /// Reads until so many answers are whole, or until the server ends the connection.
     func readAnswers(count: Int? = nil, isHead: Bool = false) -> [Answer] {
         var answers: [Answer] = []
@@ -117,4 +120,10 @@ final class RawClient {
         received += buffer[..<count]
         return true
     }
+}
+
+/// A client that outlives the closure it was made in; used by one thread at a time.
+final class Kept: @unchecked Sendable {
+    let client: RawClient
+    init(_ client: RawClient) { self.client = client }
 }

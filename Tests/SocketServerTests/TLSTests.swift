@@ -148,10 +148,10 @@ import Testing
             plain = socket.create_connection(("127.0.0.1", int(sys.argv[1])), timeout=20)
             return context.wrap_socket(plain, server_hostname="127.0.0.1", suppress_ragged_eofs=False)
         def read(tls):
-            data = b""
+            data = bytearray()
             while True:
                 more = tls.recv(65536)
-                if not more: return data
+                if not more: return bytes(data)
                 data += more
         tls = connect()
         for octet in b"POST /echo HTTP/1.1\\r\\nHost: a\\r\\nContent-Length: 5\\r\\nConnection: close\\r\\n\\r\\n12345":

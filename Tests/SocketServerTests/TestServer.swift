@@ -1,4 +1,4 @@
-import SocketServer
+@testable import SocketServer
 
 /// A server on a free loopback port with a handler of its own.
 struct TestServer {
@@ -16,6 +16,13 @@ struct TestServer {
         server = try HTTPServer(
             configuration, lanes: (0..<lanes).map(Lane.init(index:)), handler: handler)
         try server.start()
+    }
+
+    /// Returns once no connection is left.
+    func untilEmpty() async {
+        await withCheckedContinuation { continuation in
+            server.core.ledger.whenEmpty { continuation.resume() }
+        }
     }
 
     func stop() async { await server.drain(grace: .zero) }
