@@ -1,0 +1,156 @@
+import Dispatch
+import Synchronization
+
+/// HTTPS requests over libcurl: one request in, one outcome out. Nothing is retried, redirects are
+/// answers like any other, and certificates are always verified.
+///
+/// Transfers block, so each runs on a worker's own queue; no Swift concurrency thread ever waits.
+public final class HTTPClient: Sendable {
+    private let configuration: HTTPClientConfiguration
+    private let workers: Mutex<Workers>
+
+    private struct Workers {
+        var idle: [Worker] = []
+        var count = 0
+        var waiting: [Job] = []
+    }
+
+    /// A client with no connection yet.
+    public init(configuration: HTTPClientConfiguration = HTTPClientConfiguration()) {
+        self.configuration = configuration
+        workers = Mutex(Workers())
+    }
+
+    /// Sends one request and waits for its outcome. A cancelled task gets `lost(.cancelled)` at once.
+    /// - Parameter body: `nil` sends none; an empty array sends `Content-Length: 0`.
+    public func send(
+        method: String, url: String, headers: [(name: String, value: String)] = [],
+        body: [UInt8]? = nil
+    ) async -> HTTPOutcome {
+        let job = Job(exchange(method, url, headers, body))
+        return await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                job.whenDone { continuation.resume(returning: $0) }
+                start(job)
+            }
+        } onCancel: {
+            job.abandon()
+        }
+    }
+
+    /// The same for a caller that owns its thread. Never call it from a Swift concurrency thread.
+    public func sendAndWait(
+        method: String, url: String, headers: [(name: String, value: String)] = [],
+        body: [UInt8]? = nil
+    ) -> HTTPOutcome {
+        let job = Job(exchange(method, url, headers, body))
+        let done = DispatchSemaphore(value: 0)
+        job.whenDone { _ in done.signal() }
+        start(job)
+        done.wait()
+        return job.outcome ?? .lost(.broken)
+    }
+
+    private func exchange(
+        _ method: String, _ url: String, _ headers: [(name: String, value: String)],
+        _ body: [UInt8]?
+    ) -> Exchange {
+        Exchange(
+            method: method, url: url, headers: headers, body: body,
+            maximumBodyBytes: configuration.maximumBodyBytes)
+    }
+
+    /// Hands the job to a worker: one that already has a connection to its host, else any idle one,
+    /// else a new one, else it waits in line.
+    private func start(_ job: Job) {
+        let worker: Worker? = workers.withLock { workers in
+            let target = Target(job.exchange.url)
+            if let known = workers.idle.lastIndex(where: { $0.lastTarget == target }) {
+                return workers.idle.remove(at: known)
+            }
+            if workers.count < configuration.maximumConcurrent,
+                let handle = EasyHandle(configuration)
+            {
+                workers.count += 1
+                return Worker(handle)
+            }
+            if let other = workers.idle.popLast() { return other }
+            workers.waiting.append(job)
+            return nil
+        }
+        if let worker { run(job, on: worker) }
+    }
+
+    private func run(_ job: Job, on worker: Worker) {
+        worker.queue.async {
+            worker.perform(job)
+            let next: Job? = self.workers.withLock { workers in
+                if workers.waiting.isEmpty {
+                    workers.idle.append(worker)
+                    return nil
+                }
+                return workers.waiting.removeFirst()
+            }
+            if let next { self.run(next, on: worker) }
+        }
+    }
+}
+
+/// One easy handle and the serial queue on which it is used.
+/// Sendable: `lastTarget` is written on `queue` while the worker is busy and read only while it is idle,
+/// ordered by the client's lock.
+private final class Worker: @unchecked Sendable {
+    let queue = DispatchQueue(label: "http-client.worker")
+    private let handle: EasyHandle
+    private(set) var lastTarget: Target?
+
+    init(_ handle: EasyHandle) { self.handle = handle }
+
+    func perform(_ job: Job) {
+        lastTarget = Target(job.exchange.url)
+        if job.exchange.isAbandoned.load(ordering: .relaxed) {
+            job.finish(.unsent(.cancelled))
+        } else {
+            job.finish(handle.perform(job.exchange))
+        }
+    }
+}
+
+/// An exchange and whoever waits for it. The first outcome counts.
+private final class Job: Sendable {
+    let exchange: Exchange
+    private let state = Mutex(State())
+
+    private struct State {
+        var outcome: HTTPOutcome?
+        var waiter: (@Sendable (HTTPOutcome) -> Void)?
+    }
+
+    init(_ exchange: Exchange) { self.exchange = exchange }
+
+    var outcome: HTTPOutcome? { state.withLock { $0.outcome } }
+
+    func whenDone(_ waiter: @escaping @Sendable (HTTPOutcome) -> Void) {
+        let outcome = state.withLock { state in
+            if state.outcome == nil { state.waiter = waiter }
+            return state.outcome
+        }
+        if let outcome { waiter(outcome) }
+    }
+
+    func finish(_ outcome: HTTPOutcome) {
+        let waiter: (@Sendable (HTTPOutcome) -> Void)? = state.withLock { state in
+            guard state.outcome == nil else { return nil }
+            state.outcome = outcome
+            defer { state.waiter = nil }
+            return state.waiter
+        }
+        waiter?(outcome)
+    }
+
+    /// The caller stops waiting at once; the worker notices within a second.
+    func abandon() {
+        exchange.isAbandoned.store(true, ordering: .relaxed)
+        finish(.lost(.cancelled))
+    }
+}
