@@ -29,6 +29,10 @@ static inline long copenssl_SSL_CTX_set_mode(SSL_CTX *ctx, long mode) {
 static inline void copenssl_SSL_set_tlsext_host_name(SSL *ssl, const char *name) {
     (void)SSL_set_tlsext_host_name(ssl, name);
 }
+// A renegotiation is work for the asking, compression leaks lengths, and the server's order of suites counts.
+static inline void copenssl_SSL_CTX_set_server_options(SSL_CTX *ctx) {
+    SSL_CTX_set_options(ctx, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION | SSL_OP_CIPHER_SERVER_PREFERENCE);
+}
 static inline int copenssl_BIO_get_mem_data(BIO *bio, char **out) {
     return (int)BIO_get_mem_data(bio, out);
 }

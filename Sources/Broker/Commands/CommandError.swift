@@ -1,0 +1,26 @@
+/// Why a command ended without doing its work, and the exit code that says so to a script.
+enum CommandError: Error, Sendable {
+    /// The command line is not understood. Exit code 64.
+    case usage(String)
+    /// A file or setting was refused. Exit code 65.
+    case refused(String)
+    /// Something outside failed, such as the database. Exit code 69.
+    case unavailable(String)
+    /// What was named does not exist. Exit code 66.
+    case notFound(String)
+
+    var exitCode: Int32 {
+        switch self {
+        case .usage: 64
+        case .refused: 65
+        case .notFound: 66
+        case .unavailable: 69
+        }
+    }
+
+    var message: String {
+        switch self {
+        case .usage(let text), .refused(let text), .unavailable(let text), .notFound(let text): text
+        }
+    }
+}

@@ -1,0 +1,40 @@
+import Glibc
+
+/// Small files, read and written whole with plain system calls.
+enum TextFile {
+    static let maximumLength = 4 << 20
+
+    /// The octets of a file of at most 4 MiB.
+    static func read(_ path: String) throws(CommandError) -> [UInt8] {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw .refused("\(path): \(reason(errno))") }
+        defer { close(descriptor) }
+        var bytes: [UInt8] = []
+        var chunk = [UInt8](repeating: 0, count: 65_536)
+        while true {
+            let count = Glibc.read(descriptor, &chunk, chunk.count)
+            if count < 0, errno == EINTR { continue }
+            guard count >= 0 else { throw .refused("\(path): \(reason(errno))") }
+            if count == 0 { return bytes }
+            bytes += chunk[..<count]
+            guard bytes.count <= maximumLength else { throw .refused("\(path): larger than 4 MiB") }
+        }
+    }
+
+    /// Makes a file that only its owner can read; refuses when there is one already, so that no key is ever overwritten.
+    static func createPrivate(_ path: String, _ bytes: [UInt8]) throws(CommandError) {
+        let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw .refused("\(path): \(reason(errno))") }
+        defer { close(descriptor) }
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { throw .unavailable("\(path): \(reason(errno))") }
+            rest = rest.dropFirst(count)
+        }
+        guard fsync(descriptor) == 0 else { throw .unavailable("\(path): \(reason(errno))") }
+    }
+
+    private static func reason(_ number: Int32) -> String { String(cString: strerror(number)) }
+}

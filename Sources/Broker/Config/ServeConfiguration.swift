@@ -1,0 +1,115 @@
+import JOSE
+
+/// How one broker process runs: addresses, files and times. What it serves stands in the database (see `Declaration`).
+struct ServeConfiguration: Sendable, Equatable {
+    struct TLS: Sendable, Equatable {
+        let certificateFile: String
+        let keyFile: String
+    }
+
+    let address: String
+    let port: UInt16
+    /// Scheme, host and port as callers see them; `htu` of a DPoP proof must name it.
+    let publicURL: HTTPTargetURI
+    let tls: TLS?
+    /// A file with the libpq connection string; without, the environment's `DATABASE_URL`.
+    let databaseURLFile: String?
+    let migrationsDirectory: String?
+    let lanes: Int
+    let shutdownGraceSeconds: Int64
+    let dpopMaximumAge: Int64
+    let dpopMaximumAhead: Int64
+
+    /// Reads a configuration file (JSON5) and names every fault in it.
+    ///
+    /// - Parameter cores: how many lanes there are unless the file says otherwise.
+    init(_ bytes: [UInt8], cores: Int) throws(DocumentRefused) {
+        let document: JSONValue
+        do {
+            document = try JSONValue(parsing: bytes, dialect: .json5)
+        } catch {
+            throw DocumentRefused(faults: [
+                DocumentFault(path: "the file", line: error.line, column: error.column, message: error.reason.rawValue)
+            ])
+        }
+        var faults = DocumentFaults(in: bytes)
+        let read = Self.read(document, cores: cores, &faults)
+        guard faults.isEmpty, let read else { throw DocumentRefused(faults: faults.list) }
+        self = read
+    }
+
+    private init(
+        address: String, port: UInt16, publicURL: HTTPTargetURI, tls: TLS?, _ top: DocumentObject, cores: Int,
+        _ faults: inout DocumentFaults
+    ) {
+        self.address = address
+        self.port = port
+        self.publicURL = publicURL
+        self.tls = tls
+        let path = "must be a file's path"
+        databaseURLFile = top.optional("database_url_file", path, &faults, \.string) ?? nil
+        migrationsDirectory = top.optional("migrations_directory", "must be a directory's path", &faults, \.string) ?? nil
+        lanes = Int(top.integer("lanes", default: Int64(max(1, cores)), in: 1...256, &faults))
+        shutdownGraceSeconds = top.integer("shutdown_grace_seconds", default: 20, in: 1...600, &faults)
+        var window = (age: Int64(60), ahead: Int64(10))
+        if let value = top.value("dpop"),
+            let dpop = DocumentObject(
+                value, path: "dpop", allowed: ["maximum_age", "maximum_ahead"], faults: &faults)
+        {
+            window.age = dpop.integer("maximum_age", default: 60, in: 5...300, &faults)
+            window.ahead = dpop.integer("maximum_ahead", default: 10, in: 10...60, &faults)
+        }
+        dpopMaximumAge = window.age
+        dpopMaximumAhead = window.ahead
+    }
+
+    private static let members: Set<String> = [
+        "listen", "public_url", "tls", "database_url_file", "migrations_directory", "lanes",
+        "shutdown_grace_seconds", "dpop",
+    ]
+
+    private static func read(
+        _ document: JSONValue, cores: Int, _ faults: inout DocumentFaults
+    ) -> ServeConfiguration? {
+        guard let top = DocumentObject(document, path: "", allowed: members, faults: &faults) else { return nil }
+        var address: String?
+        var port: UInt16?
+        if let value = top.required("listen", "must be { address, port }", &faults, { $0 }),
+            let listen = DocumentObject(value, path: "listen", allowed: ["address", "port"], faults: &faults)
+        {
+            address = listen.required("address", "must be an IPv4 or IPv6 address", &faults, \.string)
+            port = listen.required("port", "must be a whole number from 0 to 65535", &faults) {
+                $0.integer.flatMap { UInt16(exactly: $0) }
+            }
+        }
+        let publicURL = top.required(
+            "public_url", "must be an http(s) URL without path, query and fragment, as callers reach the broker", &faults
+        ) { value in
+            value.string.flatMap(HTTPTargetURI.init).flatMap { isOrigin($0) ? $0 : nil }
+        }
+        var tls: TLS?
+        if let value = top.value("tls"),
+            let object = DocumentObject(
+                value, path: "tls", allowed: ["certificate_file", "key_file"], faults: &faults)
+        {
+            let certificate = object.required("certificate_file", "must be a PEM file's path", &faults, \.string)
+            let key = object.required("key_file", "must be a PEM file's path", &faults, \.string)
+            if let certificate, let key { tls = TLS(certificateFile: certificate, keyFile: key) }
+        }
+        // Faults in the rest are found even when these are missing.
+        let placeholder = HTTPTargetURI("https://localhost")
+        guard let url = publicURL ?? placeholder else { return nil }
+        let configuration = ServeConfiguration(
+            address: address ?? "127.0.0.1", port: port ?? 0, publicURL: url, tls: tls, top, cores: cores, &faults)
+        if let publicURL, tls != nil, !publicURL.isSecure {
+            faults.add(
+                "must be https, since the broker serves TLS", path: "public_url",
+                offset: top.value("public_url")?.offset ?? 0)
+        }
+        return address == nil || port == nil || publicURL == nil ? nil : configuration
+    }
+
+    private static func isOrigin(_ uri: HTTPTargetURI) -> Bool {
+        uri.htu.hasSuffix("/") && uri.htu.split(separator: "/", omittingEmptySubsequences: true).count == 2
+    }
+}

@@ -1,0 +1,92 @@
+import AssertionMint
+import JOSE
+
+/// What a client may have and how its assertions look: everything about it but its keys.
+///
+/// The same form stands in a declaration file and, as one document, in the database; both are read by the same code.
+struct ClientSettings: Hashable, Sendable {
+    let algorithm: JWSAlgorithm
+    let issuers: [Issuer]
+    let gates: [Gate]
+    let profile: AssertionProfile
+    let installLimit: LimitSettings
+    let clientLimit: LimitSettings?
+
+    static let members: Set<String> = [
+        "alg", "issuers", "gates", "typ", "lifetime", "backdating", "bind_jkt", "limits",
+    ]
+
+    init?(_ object: DocumentObject, faults: inout DocumentFaults) {
+        let before = faults.list.count
+        let algorithm = object.required("alg", "must be ES256 or PS256", &faults) {
+            $0.string.flatMap(JWSAlgorithm.init(rawValue:))
+        }
+        issuers =
+            Self.list(
+                object, "issuers",
+                "must be a list of issuer identifiers: https URLs without query and fragment", &faults
+            ) { $0.string.flatMap(Issuer.init) } ?? []
+        gates = Self.list(object, "gates", "must be a list; each entry \(Gate.expectation)", &faults, Gate.init) ?? []
+        let type = object.optional(
+            "typ", default: AssertionProfile.HeaderType.clientAuthentication,
+            "must be client-authentication+jwt, JWT or none", &faults
+        ) { $0.string.flatMap(AssertionProfile.HeaderType.init(rawValue:)) }
+        let profile = AssertionProfile(
+            type: type,
+            lifetime: object.integer("lifetime", default: 60, in: AssertionProfile.lifetimes, &faults),
+            backdating: object.integer("backdating", default: 0, in: AssertionProfile.backdatings, &faults),
+            bindsInstall: object.optional("bind_jkt", default: true, "must be true or false", &faults, \.bool))
+        var limits: (install: LimitSettings?, client: LimitSettings?) = (nil, nil)
+        if let value = object.value("limits") {
+            let path = object.child("limits")
+            if let object = DocumentObject(value, path: path, allowed: ["install", "client"], faults: &faults) {
+                limits.install = object.value("install").flatMap {
+                    LimitSettings($0, path: object.child("install"), faults: &faults)
+                }
+                limits.client = object.value("client").flatMap {
+                    LimitSettings($0, path: object.child("client"), faults: &faults)
+                }
+            }
+        }
+        installLimit = limits.install ?? .defaultInstall
+        clientLimit = limits.client
+        guard faults.list.count == before, let algorithm, let profile else { return nil }
+        self.algorithm = algorithm
+        self.profile = profile
+    }
+
+    /// The settings as the database keeps them: every member written, defaults too, so that a later change of a default
+    /// changes no client that is already declared.
+    func writeMembers(to json: inout JSONWriter) {
+        json.member("alg", algorithm.rawValue)
+        json.name("issuers")
+        json.array { for issuer in issuers { $0.string(issuer.rawValue) } }
+        json.name("gates")
+        json.array { for gate in gates { gate.write(to: &$0) } }
+        json.member("typ", profile.type.rawValue)
+        json.member("lifetime", profile.lifetime)
+        json.member("backdating", profile.backdating)
+        json.member("bind_jkt", profile.bindsInstall)
+        json.name("limits")
+        json.object {
+            $0.name("install")
+            installLimit.write(to: &$0)
+            guard let clientLimit else { return }
+            $0.name("client")
+            clientLimit.write(to: &$0)
+        }
+    }
+
+    /// A list that must be there, hold at least one entry and no entry twice.
+    private static func list<Element: Hashable>(
+        _ object: DocumentObject, _ name: String, _ expectation: String, _ faults: inout DocumentFaults,
+        _ convert: (JSONValue) -> Element?
+    ) -> [Element]? {
+        object.required(name, expectation + "; at least one, none twice", &faults) { value in
+            guard let array = value.array, !array.isEmpty else { return nil }
+            let elements = array.compactMap(convert)
+            guard elements.count == array.count, Set(elements).count == elements.count else { return nil }
+            return elements
+        }
+    }
+}

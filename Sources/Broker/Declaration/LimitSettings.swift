@@ -1,0 +1,44 @@
+import JOSE
+
+/// One declared rate limit: at most `burst` at once, and `rate` every `per` seconds in the long run.
+struct LimitSettings: Hashable, Sendable {
+    let burst: Int64
+    let rate: Int64
+    let per: Int64
+
+    /// The limit as the store decides it.
+    func policy(named name: String) -> RatePolicy {
+        RatePolicy(name: name, burst: Int(burst), stepMicroseconds: max(1, per * 1_000_000 / rate))
+    }
+
+    /// Leaves room for a whole sign-in with all of its retries: start, completion and token request, each with a nonce
+    /// repeat and an automatic re-send, three replaced codes, a few taps on "try again", a refresh and a sign-out.
+    static let defaultInstall = LimitSettings(burst: 30, rate: 30, per: 60)
+
+    init(burst: Int64, rate: Int64, per: Int64) {
+        self.burst = burst
+        self.rate = rate
+        self.per = per
+    }
+
+    init?(_ value: JSONValue, path: String, faults: inout DocumentFaults) {
+        guard let object = DocumentObject(value, path: path, allowed: ["burst", "rate", "per"], faults: &faults)
+        else { return nil }
+        let before = faults.list.count
+        for name in ["burst", "rate", "per"] where object.value(name) == nil {
+            faults.add("is missing", path: object.child(name), offset: object.offset)
+        }
+        burst = object.integer("burst", default: 1, in: 1...1_000_000, &faults)
+        rate = object.integer("rate", default: 1, in: 1...1_000_000, &faults)
+        per = object.integer("per", default: 1, in: 1...86_400, &faults)
+        guard faults.list.count == before else { return nil }
+    }
+
+    func write(to json: inout JSONWriter) {
+        json.object {
+            $0.member("burst", burst)
+            $0.member("rate", rate)
+            $0.member("per", per)
+        }
+    }
+}

@@ -1,0 +1,69 @@
+import AssertionMint
+import JOSE
+
+/// Everything a request is decided on, at one revision: clients with their keys and gates, tokens, blocks, nonces.
+///
+/// Never changed; a newer revision is another object. The batch statement refuses a mint that was decided on an older
+/// revision than the database has, so a block or a revocation needs no look-up in the database (docs/adr/0002).
+final class Directory: Sendable {
+    let revision: Int64
+    let clients: [ClientId: RegisteredClient]
+    let nonces: DPoPNonces
+    private let tokens: [[UInt8]: APIToken]
+    private let blocks: Set<Block>
+
+    init(
+        revision: Int64, clients: [RegisteredClient], tokens: [APIToken], blocks: some Sequence<Block>,
+        nonces: DPoPNonces
+    ) {
+        self.revision = revision
+        self.clients = Dictionary(clients.map { ($0.id, $0) }) { first, _ in first }
+        self.tokens = Dictionary(tokens.map { ($0.digest, $0) }) { first, _ in first }
+        self.blocks = Set(blocks)
+        self.nonces = nonces
+    }
+
+    /// The token with this SHA-256 digest.
+    ///
+    /// The look-up is by the digest of 256 random bits, so its timing tells nothing about any token; the final comparison
+    /// takes constant time all the same.
+    func token(digest: [UInt8]) -> APIToken? {
+        guard let token = tokens[digest], constantTimeEquals(token.digest, digest) else { return nil }
+        return token
+    }
+
+    func isBlocked(_ jkt: DpopJkt, client: ClientId) -> Bool {
+        blocks.contains(Block(jkt: jkt, client: nil)) || blocks.contains(Block(jkt: jkt, client: client))
+    }
+
+    /// Clients that cannot mint at present, with the reason; readiness names them.
+    var unusableClients: [(ClientId, String)] {
+        clients.values.compactMap { client in
+            if case .unusable(let reason) = client.signing { (client.id, reason) } else { nil }
+        }.sorted { $0.0 < $1.0 }
+    }
+}
+
+/// One install that may obtain nothing, for one client or for all.
+struct Block: Hashable, Sendable {
+    let jkt: DpopJkt
+    let client: ClientId?
+}
+
+/// A tenant backend's API token, by its digest; the token itself is kept nowhere.
+struct APIToken: Sendable, Equatable {
+    /// What a token may be used for.
+    enum Scope: String, Sendable, CaseIterable {
+        /// Minting assertions.
+        case mint
+    }
+
+    let id: String
+    let tenant: TenantId
+    /// SHA-256 of the token's text, 32 octets.
+    let digest: [UInt8]
+    let scopes: Set<Scope>
+    /// Seconds since 1970 UTC.
+    let expiresAt: Int64
+    let isRevoked: Bool
+}

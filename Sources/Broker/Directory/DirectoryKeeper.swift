@@ -1,0 +1,73 @@
+import Synchronization
+
+/// Holds the newest directory and loads a newer one when somebody found it outdated; many who ask share one load.
+final class DirectoryKeeper: Sendable {
+    /// Reads the whole declaration at one revision.
+    typealias Loader = @Sendable () async throws -> Directory
+
+    private struct State {
+        var current: Directory?
+        var isLoading = false
+        var waiting: [(revision: Int64, resume: @Sendable () -> Void)] = []
+    }
+
+    private let load: Loader
+    private let report: @Sendable (Result<Directory, any Error>) -> Void
+    private let state = Mutex(State())
+
+    /// - Parameter report: is told of each load, good or bad.
+    init(load: @escaping Loader, report: @escaping @Sendable (Result<Directory, any Error>) -> Void = { _ in }) {
+        self.load = load
+        self.report = report
+    }
+
+    /// The newest directory; `nil` until the first was loaded.
+    var current: Directory? { state.withLock { $0.current } }
+
+    /// Calls `resume` once, after a directory newer than `revision` is current or loading one failed.
+    func reload(newerThan revision: Int64, _ resume: @escaping @Sendable () -> Void) {
+        let mustStart = state.withLock { state in
+            state.waiting.append((revision, resume))
+            defer { state.isLoading = true }
+            return !state.isLoading
+        }
+        if mustStart { Task { await run() } }
+    }
+
+    /// The same for code that can wait; throws nothing, look at `current` afterwards.
+    func reload(newerThan revision: Int64) async {
+        await withCheckedContinuation { continuation in
+            reload(newerThan: revision) { continuation.resume() }
+        }
+    }
+
+    private func run() async {
+        while true {
+            // Those who come while this load runs may need a newer one, so they are served by the next.
+            let served = state.withLock { state in
+                defer { state.waiting = [] }
+                return state.waiting
+            }
+            guard !served.isEmpty else {
+                let isDone = state.withLock { state in
+                    if state.waiting.isEmpty { state.isLoading = false }
+                    return !state.isLoading
+                }
+                if isDone { return }
+                continue
+            }
+            if let current, served.allSatisfy({ current.revision > $0.revision }) {
+                served.forEach { $0.resume() }
+                continue
+            }
+            do {
+                let directory = try await load()
+                state.withLock { $0.current = directory }
+                report(.success(directory))
+            } catch {
+                report(.failure(error))
+            }
+            served.forEach { $0.resume() }
+        }
+    }
+}

@@ -1,0 +1,47 @@
+import AssertionMint
+import JOSE
+
+/// A client as the service serves it.
+struct RegisteredClient: Sendable {
+    /// Whether the client's active key is at hand.
+    enum Signing: Sendable {
+        case ready(AssertionSigner)
+        /// Why not, for operators; mints get a 503.
+        case unusable(String)
+    }
+
+    let id: ClientId
+    let tenant: TenantId
+    let settings: ClientSettings
+    let tenantLimit: RatePolicy?
+    let signing: Signing
+    let keySet: PublishedKeySet
+    let installPolicy: RatePolicy
+    let clientPolicy: RatePolicy?
+
+    init(
+        id: ClientId, tenant: TenantId, settings: ClientSettings, tenantLimit: LimitSettings?, signing: Signing,
+        publicKeys: [PublicJWK]
+    ) {
+        self.id = id
+        self.tenant = tenant
+        self.settings = settings
+        self.tenantLimit = tenantLimit?.policy(named: "tenant")
+        self.signing = signing
+        keySet = PublishedKeySet(publicKeys)
+        installPolicy = settings.installLimit.policy(named: "install")
+        clientPolicy = settings.clientLimit?.policy(named: "client")
+    }
+}
+
+/// A client's public keys as they are served, made once a revision.
+struct PublishedKeySet: Sendable {
+    let body: [UInt8]
+    /// A strong validator (RFC 9110 §8.8.3), with its quotes.
+    let etag: String
+
+    init(_ keys: [PublicJWK]) {
+        body = Array(JWKSet(keys).jsonText.utf8)
+        etag = "\"\(Base64URL.encode(SHA256.hash(body).prefix(16)))\""
+    }
+}

@@ -1,0 +1,35 @@
+/// Turns microseconds since 1970 UTC into RFC 3339 text, without Foundation: it runs for every event.
+enum Timestamp {
+    /// For example `2026-02-28T23:59:59.000123Z`. Exact for every year from 1 to 9999.
+    static func rfc3339(microseconds: Int64) -> String {
+        let (days, microsecondOfDay) = microseconds.quotientAndRemainderFlooring(by: 86_400_000_000)
+        let (year, month, day) = civilDate(daysSince1970: days)
+        let second = microsecondOfDay / 1_000_000
+        return "\(pad(year, 4))-\(pad(month, 2))-\(pad(day, 2))T"
+            + "\(pad(second / 3600, 2)):\(pad(second / 60 % 60, 2)):\(pad(second % 60, 2))"
+            + ".\(pad(microsecondOfDay % 1_000_000, 6))Z"
+    }
+
+    /// The proleptic Gregorian date, computed in eras of 400 years that begin on 1 March.
+    private static func civilDate(daysSince1970: Int64) -> (year: Int64, month: Int64, day: Int64) {
+        let (era, dayOfEra) = (daysSince1970 + 719_468).quotientAndRemainderFlooring(by: 146_097)
+        let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
+        let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
+        let monthFromMarch = (5 * dayOfYear + 2) / 153
+        let day = dayOfYear - (153 * monthFromMarch + 2) / 5 + 1
+        let month = monthFromMarch < 10 ? monthFromMarch + 3 : monthFromMarch - 9
+        return (yearOfEra + era * 400 + (month <= 2 ? 1 : 0), month, day)
+    }
+
+    private static func pad(_ number: Int64, _ width: Int) -> String {
+        let digits = String(number)
+        return String(repeating: "0", count: max(0, width - digits.utf8.count)) + digits
+    }
+}
+
+extension Int64 {
+    fileprivate func quotientAndRemainderFlooring(by divisor: Int64) -> (quotient: Int64, remainder: Int64) {
+        let (quotient, remainder) = quotientAndRemainder(dividingBy: divisor)
+        return remainder < 0 ? (quotient - 1, remainder + divisor) : (quotient, remainder)
+    }
+}

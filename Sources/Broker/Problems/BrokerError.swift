@@ -1,0 +1,82 @@
+import JOSE
+
+/// Every way a request can end without what it asked for, in the broker's words.
+///
+/// What the caller reads is made of it in `Problem`; the log gets `cause`.
+enum BrokerError: Error, Sendable, Equatable {
+    /// The body is not the JSON that was asked for; names the member, or the body itself.
+    case malformedRequest(String)
+    /// The audience is none of the client's issuers, character for character.
+    case audienceNotAllowed
+    /// No credential that is accepted here, or one that is not good.
+    case callerUnauthenticated(CallerFault)
+    /// The DPoP proof needs a nonce of ours.
+    case useDpopNonce
+    /// The DPoP proof is not good.
+    case invalidDpopProof(DPoPError)
+    /// The DPoP proof was used before.
+    case dpopProofReplayed
+    /// The credential is good, but not for this client.
+    case callerNotAllowed
+    /// This install was blocked.
+    case installBlocked
+    /// No such client; only ever told to a caller with a good token.
+    case unknownClient
+    /// A limit has no permit left.
+    case rateLimited(RatePolicy, waitMicroseconds: Int64)
+    /// Nothing can be issued now.
+    case unavailable(Outage)
+    /// No such path.
+    case notFound
+    /// The path exists, not for this method; names those it has.
+    case methodNotAllowed(allow: String)
+    /// The body's type is not JSON, or it is encoded.
+    case unsupportedMediaType
+    /// The HTTP message itself was refused.
+    case http(status: Int, reason: String)
+}
+
+/// Why a credential was not accepted. For the log; the caller gets one sentence for all.
+enum CallerFault: String, Sendable {
+    case missing = "no credential"
+    case malformed = "malformed Authorization field"
+    case unknownToken = "unknown token"
+    case revokedToken = "revoked token"
+    case expiredToken = "expired token"
+    case missingScope = "token without this scope"
+    case noGate = "no gate of the client is passed"
+}
+
+/// Why nothing can be issued. For the log.
+enum Outage: Sendable, Equatable {
+    /// The store could not commit.
+    case store(StoreFault)
+    /// The client's active key cannot be used.
+    case key(String)
+    /// The declaration kept changing while the request was decided.
+    case unsettled
+    /// No declaration has been loaded yet.
+    case notReady
+    /// The log cannot take the event that every mint must leave.
+    case logStalled
+    /// The random generator gave nothing.
+    case randomness
+    /// The service is draining.
+    case stopping
+}
+
+extension BrokerError {
+    /// The cause for the log, where it says more than the answer's code; never a value from outside.
+    var cause: String? {
+        switch self {
+        case .malformedRequest(let what): what
+        case .callerUnauthenticated(let fault): fault.rawValue
+        case .invalidDpopProof(let error): String(describing: error)
+        case .unavailable(let outage): String(describing: outage)
+        case .http(_, let reason): reason
+        case .audienceNotAllowed, .useDpopNonce, .dpopProofReplayed, .callerNotAllowed, .installBlocked,
+            .unknownClient, .rateLimited, .notFound, .methodNotAllowed, .unsupportedMediaType:
+            nil
+        }
+    }
+}

@@ -1,0 +1,122 @@
+import JOSE
+import SocketServer
+
+/// What a caller reads when a request fails: RFC 9457 members with a stable `code`, made in this one place.
+///
+/// The sentences are fixed: no text from a request, the database or OpenSSL reaches a caller.
+struct Problem: Sendable {
+    let status: Int
+    let code: String
+    let title: String
+    let detail: String
+    var type = "about:blank"
+    var policy: String?
+    var headers: [(name: String, value: String)] = []
+
+    private init(_ status: Int, _ code: String, _ title: String, _ detail: String) {
+        self.status = status
+        self.code = code
+        self.title = title
+        self.detail = detail
+    }
+
+    /// One branch for every case, and no default: a new case does not compile until someone decides its answer.
+    init(_ error: BrokerError) {
+        switch error {
+        case .malformedRequest(let what):
+            self.init(400, "invalid_request", "Invalid request", "The request is not acceptable: \(what).")
+        case .audienceNotAllowed:
+            self.init(
+                400, "invalid_audience", "Invalid audience",
+                "The audience must be exactly one of the client's issuers, as a string.")
+        case .callerUnauthenticated:
+            self.init(
+                401, "caller_unauthenticated", "Caller not authenticated",
+                "The request carries no credential that is accepted here.")
+            challenge(error: nil)
+        case .useDpopNonce:
+            self.init(401, "use_dpop_nonce", "DPoP nonce required", "Repeat with the nonce of the DPoP-Nonce field.")
+            challenge(error: "use_dpop_nonce")
+        case .invalidDpopProof, .dpopProofReplayed:
+            self.init(401, "invalid_dpop_proof", "Invalid DPoP proof", "The DPoP proof is not acceptable.")
+            challenge(error: "invalid_dpop_proof")
+        case .callerNotAllowed:
+            self.init(
+                403, "caller_not_allowed", "Caller not allowed",
+                "The credential is good, but not for this client.")
+        case .installBlocked:
+            self.init(403, "install_blocked", "Install blocked", "This install may not obtain assertions.")
+        case .unknownClient:
+            self.init(404, "unknown_client", "Unknown client", "There is no such client.")
+        case .rateLimited(let policy, let wait):
+            self.init(429, "rate_limited", "Too many requests", "A rate limit was reached; wait before the next try.")
+            type = "https://iana.org/assignments/http-problem-types#quota-exceeded"
+            self.policy = policy.name
+            headers.append(("Retry-After", String(Self.wholeSeconds(wait))))
+        case .unavailable:
+            self.init(503, "unavailable", "Temporarily unavailable", "Nothing can be issued at the moment.")
+            type = "https://iana.org/assignments/http-problem-types#temporary-reduced-capacity"
+            headers.append(("Retry-After", "1"))
+        case .notFound: self.init(404, "not_found", "Not found", "There is nothing at this path.")
+        case .methodNotAllowed(let allow):
+            self.init(405, "method_not_allowed", "Method not allowed", "The path does not have this method.")
+            headers.append(("Allow", allow))
+        case .unsupportedMediaType:
+            self.init(
+                415, "unsupported_media_type", "Unsupported media type",
+                "The body must be application/json without a content coding.")
+            headers.append(("Accept", "application/json"))
+        case .http(let status, let reason):
+            self.init(status, Self.httpCode(status), reason, "The HTTP message was refused: \(reason).")
+        }
+    }
+
+    /// The answer; `requestId` lets a caller's report be found in the log.
+    func response(requestId: String) -> HTTPResponse {
+        var json = JSONWriter()
+        json.object {
+            $0.member("type", type)
+            $0.member("title", title)
+            $0.member("status", status)
+            $0.member("detail", detail)
+            $0.member("code", code)
+            $0.member("request_id", requestId)
+            guard let policy else { return }
+            $0.member("policy", policy)
+            $0.name("violated-policies")
+            $0.array { $0.string(policy) }
+        }
+        return HTTPResponse(
+            status: status,
+            headers: [("Content-Type", "application/problem+json"), ("Cache-Control", "no-store")] + headers,
+            body: json.bytes)
+    }
+
+    /// Microseconds as the whole seconds of `Retry-After` (RFC 9110 §10.2.3): rounded up, so that a client which waits
+    /// exactly that long is never too early, and at least 1.
+    static func wholeSeconds(_ microseconds: Int64) -> Int64 {
+        max(1, (microseconds + 999_999) / 1_000_000)
+    }
+
+    /// RFC 9110 §11.6.1 and RFC 9449 §7.1: each accepted scheme, and the DPoP error where the proof is at fault.
+    private mutating func challenge(error: String?) {
+        let dpop = "DPoP \(error.map { "error=\"\($0)\", " } ?? "")algs=\"ES256 PS256\""
+        headers.append(("WWW-Authenticate", dpop))
+        if error == nil { headers.append(("WWW-Authenticate", "Bearer realm=\"broker\"")) }
+    }
+
+    private static func httpCode(_ status: Int) -> String {
+        switch status {
+        case 408: "request_timeout"
+        case 413: "content_too_large"
+        case 414: "uri_too_long"
+        case 417: "expectation_failed"
+        case 421: "misdirected_request"
+        case 431: "header_fields_too_large"
+        case 501: "not_implemented"
+        case 503: "unavailable"
+        case 505: "http_version_not_supported"
+        default: "bad_request"
+        }
+    }
+}

@@ -1,0 +1,22 @@
+import AssertionMint
+import JOSE
+import SocketServer
+
+/// One mint call on its way through the house.
+///
+/// Sendable: it is only touched on its lane's queue, where the server, the store and the route all run.
+final class MintExchange: @unchecked Sendable {
+    let request: HTTPRequest
+    let reply: Reply
+    let lane: Lane
+    var event: MintEvent
+    /// Made while the database commits; leaves only when it did.
+    var assertion: Result<Secret<String>, KeyError>?
+
+    init(request: HTTPRequest, reply: Reply, lane: Lane, event: MintEvent) {
+        self.request = request
+        self.reply = reply
+        self.lane = lane
+        self.event = event
+    }
+}

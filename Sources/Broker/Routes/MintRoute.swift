@@ -1,0 +1,193 @@
+import AssertionMint
+import JOSE
+import SocketServer
+
+/// `POST /v1/assertions`: request → caller → grant → commit ∥ signature → answer and one log event.
+final class MintRoute: Sendable {
+    private let authenticator: Authenticator
+    private let directories: DirectoryKeeper
+    /// One a lane, by the lane's index.
+    private let stores: [any AssertionStore]
+    private let log: EventLog
+    private let clock: WallClock
+    /// How often one call is decided again because the declaration changed under it.
+    private static let attempts = 3
+
+    init(
+        authenticator: Authenticator, directories: DirectoryKeeper, stores: [any AssertionStore], log: EventLog,
+        clock: WallClock
+    ) {
+        self.authenticator = authenticator
+        self.directories = directories
+        self.stores = stores
+        self.log = log
+        self.clock = clock
+    }
+
+    /// What the head alone decides, cheapest first; throws the refusal.
+    func admit(_ head: HTTPRequestHead) throws(BrokerError) {
+        _ = try Credentials(head.headers)
+        guard head.headers.count("content-encoding") == 0, head.headers.count("content-type") == 1,
+            let type = head.headers.first("content-type"), MediaType.isJSON(type)
+        else { throw .unsupportedMediaType }
+    }
+
+    /// Answers one call; called on the lane's queue.
+    func respond(to request: HTTPRequest, on lane: Lane, reply: Reply) {
+        let exchange = MintExchange(request: request, reply: reply, lane: lane, event: event(for: request.head))
+        attempt(exchange, left: Self.attempts)
+    }
+
+    /// Logs and makes the answer of a call that the head already decided.
+    func refuse(_ error: BrokerError, head: HTTPRequestHead) -> HTTPResponse {
+        refusal(error, event: event(for: head), withNonce: false)
+    }
+
+    private func event(for head: HTTPRequestHead) -> MintEvent {
+        MintEvent(
+            requestId: RequestId.choose(traceparent: head.headers.first("traceparent")),
+            startedAt: clock.microseconds(), remote: head.remote.description)
+    }
+
+    private func attempt(_ exchange: MintExchange, left: Int) {
+        do {
+            guard left > 0 else { throw BrokerError.unavailable(.unsettled) }
+            guard !log.isStalled else { throw BrokerError.unavailable(.logStalled) }
+            guard let directory = directories.current else { throw BrokerError.unavailable(.notReady) }
+            let grant = try decide(exchange, directory)
+            try commit(grant, revision: directory.revision, exchange, left: left)
+        } catch {
+            finish(exchange, error)
+        }
+    }
+
+    private func decide(_ exchange: MintExchange, _ directory: Directory) throws(BrokerError) -> Grant {
+        let head = exchange.request.head
+        let body = try MintRequest(exchange.request.body)
+        exchange.event.clientId = body.clientId.rawValue
+        exchange.event.jkt = body.dpopJkt.rawValue
+        exchange.event.jktProven = false
+        let caller = try authenticator.caller(
+            Credentials(head.headers), method: head.method, directory: directory, now: clock.seconds)
+        exchange.event.tokenId = caller.token?.id
+        let (client, gate) = try caller.client(body.clientId, in: directory)
+        exchange.event.tenant = client.tenant.rawValue
+        exchange.event.gate = gate.description
+        let grant = try Grant(body, client: client, caller: caller, directory: directory)
+        exchange.event.jktProven = caller.proof != nil
+        exchange.event.kid = grant.signer.kid
+        exchange.event.algorithm = grant.signer.algorithm
+        return grant
+    }
+
+    private func commit(
+        _ grant: Grant, revision: Int64, _ exchange: MintExchange, left: Int
+    ) throws(BrokerError) {
+        let jti: JTI
+        do { jti = try JTI.random() } catch { throw .unavailable(.randomness) }
+        let times = grant.signer.times(now: clock.seconds)
+        exchange.event.jti = jti.rawValue
+        exchange.assertion = nil
+        let record = MintRecord(
+            clientId: grant.client.id.rawValue, tenantId: grant.client.tenant.rawValue,
+            dpopJkt: grant.dpopJkt.rawValue, jti: jti.rawValue, issuedAt: times.issuedAt,
+            expiresAt: times.expiresAt,
+            proof: grant.proof.map { ProofUse(hash: $0.replayHash, issuedAt: $0.iat) },
+            install: grant.client.installPolicy, client: grant.client.clientPolicy,
+            tenant: grant.client.tenantLimit, revision: revision)
+        stores[exchange.lane.index].record(record) {
+            exchange.assertion = Self.sign(grant, jti, times)
+        } then: { verdict in
+            self.conclude(exchange, verdict, grant: grant, jti: jti, times: times, revision: revision, left: left)
+        }
+    }
+
+    private static func sign(_ grant: Grant, _ jti: JTI, _ times: AssertionTimes) -> Result<Secret<String>, KeyError> {
+        do {
+            return .success(
+                try grant.signer.assertion(audience: grant.audience, dpopJkt: grant.dpopJkt, jti: jti, times: times))
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    private func conclude(
+        _ exchange: MintExchange, _ verdict: MintVerdict, grant: Grant, jti: JTI, times: AssertionTimes,
+        revision: Int64, left: Int
+    ) {
+        switch verdict {
+        case .recorded(let remaining, let reset):
+            switch exchange.assertion {
+            case .success(let assertion):
+                let limit = LimitFields(
+                    policy: grant.client.installPolicy, remaining: remaining, resetMicroseconds: reset)
+                finish(
+                    exchange,
+                    MintReply(assertion: assertion, jti: jti, times: times, now: clock.seconds, limit: limit))
+            case .failure(let error): finish(exchange, .unavailable(.key(error.description)))
+            case nil: finish(exchange, .unavailable(.key("no signature was made")))
+            }
+        case .limited(let policy, let wait):
+            finish(exchange, .rateLimited(policy, waitMicroseconds: wait))
+        case .proofReplayed: finish(exchange, .dpopProofReplayed)
+        case .stale:
+            let lane = exchange.lane
+            directories.reload(newerThan: revision) {
+                lane.queue.async { self.attempt(exchange, left: left - 1) }
+            }
+        case .unavailable(let fault): finish(exchange, .unavailable(.store(fault)))
+        }
+    }
+
+    private func finish(_ exchange: MintExchange, _ reply: MintReply) {
+        var response = reply.response()
+        addNonce(to: &response, if: exchange.request.head.headers.count("dpop") > 0)
+        exchange.event.remaining = reply.limit.remaining
+        exchange.event.writeMinted(to: log, at: clock.microseconds())
+        exchange.reply.send(response)
+    }
+
+    private func finish(_ exchange: MintExchange, _ error: BrokerError) {
+        // A jti that was not committed names nothing.
+        exchange.event.jti = nil
+        let hasProof = exchange.request.head.headers.count("dpop") > 0
+        exchange.reply.send(refusal(error, event: exchange.event, withNonce: hasProof))
+    }
+
+    private func refusal(_ error: BrokerError, event: MintEvent, withNonce: Bool) -> HTTPResponse {
+        event.writeRefused(error, to: log, at: clock.microseconds())
+        var response = Problem(error).response(requestId: event.requestId)
+        if case .rateLimited(let policy, let wait) = error {
+            response.headers += LimitFields(policy: policy, remaining: 0, resetMicroseconds: wait).headers
+        }
+        addNonce(to: &response, if: withNonce)
+        return response
+    }
+
+    /// RFC 9449 §8.2: the newest nonce travels on every answer to a request with a proof.
+    private func addNonce(to response: inout HTTPResponse, if wanted: Bool) {
+        guard wanted, let nonces = directories.current?.nonces else { return }
+        response.headers.append(("DPoP-Nonce", nonces.current(now: clock.seconds)))
+    }
+}
+
+/// The one media type of request bodies.
+enum MediaType {
+    /// Whether a `Content-Type` is `application/json`, in any letter case, with at most a UTF-8 charset (RFC 9110 §8.3).
+    static func isJSON(_ field: String) -> Bool {
+        let parts = field.lowercased().split(separator: ";", omittingEmptySubsequences: false).map {
+            $0.trimmingBlanks
+        }
+        guard parts[0] == "application/json" else { return false }
+        return parts.dropFirst().allSatisfy { ["charset=utf-8", "charset=\"utf-8\""].contains($0) }
+    }
+}
+
+extension Substring {
+    fileprivate var trimmingBlanks: Substring {
+        var text = self
+        while let first = text.first, first == " " || first == "\t" { text.removeFirst() }
+        while let last = text.last, last == " " || last == "\t" { text.removeLast() }
+        return text
+    }
+}

@@ -1,0 +1,87 @@
+/// Commits mints: every limit, the proof's jti and the assertion's jti, in one transaction a batch.
+///
+/// One store a lane; every call and every callback is on that lane's queue.
+protocol AssertionStore: AnyObject, Sendable {
+    /// Decides and commits one mint.
+    ///
+    /// - Parameters:
+    ///   - whileCommitting: Runs at most once, after the batch with this record was handed to the
+    ///     database and before its answer is read, so that the signature costs no waiting time. It
+    ///     has always run when the verdict is `recorded`; when nothing was sent it never runs.
+    ///   - then: Runs exactly once, in bounded time. Only `recorded` lets the assertion out.
+    func record(
+        _ record: MintRecord, whileCommitting: @escaping @Sendable () -> Void,
+        then: @escaping @Sendable (MintVerdict) -> Void)
+}
+
+/// What one mint wants committed.
+struct MintRecord: Sendable {
+    let clientId: String
+    let tenantId: String
+    /// The install's key thumbprint, 43 characters of base64url.
+    let dpopJkt: String
+    /// 22 characters of base64url: 128 random bits.
+    let jti: String
+    /// Seconds since 1970 UTC on the broker's clock.
+    let issuedAt: Int64
+    /// Seconds since 1970 UTC on the broker's clock.
+    let expiresAt: Int64
+    /// The DPoP proof the caller showed, if any: single use as well.
+    let proof: ProofUse?
+    let install: RatePolicy
+    let client: RatePolicy?
+    let tenant: RatePolicy?
+    /// The declaration the caller was decided on.
+    let revision: Int64
+}
+
+/// The one use of a DPoP proof (RFC 9449 §11.1).
+struct ProofUse: Sendable, Equatable {
+    /// SHA-256 over the thumbprint, `htu` and `jti` of the proof: 32 bytes.
+    let hash: [UInt8]
+    /// The proof's `iat`, seconds since 1970 UTC.
+    let issuedAt: Int64
+}
+
+/// What became of one mint.
+enum MintVerdict: Sendable, Equatable {
+    /// Committed: the assertion may leave. `remaining` permits of the install's limit are left, and it
+    /// is full again after `resetAfterMicroseconds`.
+    case recorded(remaining: Int, resetAfterMicroseconds: Int64)
+    /// `policy` has no permit, nothing of any limit was spent. The wait is exact; rounding belongs to
+    /// the response.
+    case limited(policy: RatePolicy, retryAfterMicroseconds: Int64)
+    /// The proof was used before. No limit was spent.
+    case proofReplayed
+    /// The declaration changed: reload the snapshot and decide again.
+    case stale
+    /// Nothing was committed, or nobody can know: issue nothing.
+    case unavailable(StoreFault)
+}
+
+/// Why the store could not commit. For the log; the caller reads one fixed sentence.
+enum StoreFault: Sendable, Equatable {
+    /// No connection to a database that takes writes, for as long as a record may wait.
+    case notConnected
+    /// More records wait than the queue may hold.
+    case overloaded
+    /// The record waited in the queue for as long as it may.
+    case waitedTooLong
+    /// The database did not answer the batch in time. It may still commit.
+    case timedOut
+    /// The connection went while the batch was with the database. It may have committed.
+    case connectionLost
+    /// The database refused the batch, with this SQLSTATE.
+    case refused(sqlState: String)
+    /// The clocks of broker and database differ by more than 30 s, or the record's times lie outside
+    /// what the store can keep.
+    case clockSkew
+    /// 128 random bits came twice: the random generator is broken.
+    case jtiTaken
+    /// The record breaks a rule of `MintRecord`: a fault of the broker itself.
+    case malformedRecord
+    /// The database's answer was not of the agreed shape.
+    case unexpectedAnswer
+    /// The store is closing.
+    case closed
+}

@@ -1,0 +1,90 @@
+internal import Dispatch
+internal import Glibc
+internal import Synchronization
+
+/// An HTTP/1.1 server on some lanes.
+public final class HTTPServer: Sendable {
+    /// The port it listens on.
+    public let port: UInt16
+    private let core: ServerCore
+    private let lanes: [Lane]
+    private let listener: Listener
+
+    /// Binds and listens; connections wait in the backlog until `start`.
+    ///
+    /// From here on the process ignores SIGPIPE: a peer that has gone is an error of one write, not of the process.
+    /// - Throws: `ServerError` when the address is taken or not allowed, or a TLS file cannot be used.
+    public init(
+        _ configuration: HTTPServerConfiguration, lanes: [Lane], handler: any HTTPHandler
+    ) throws(ServerError) {
+        signal(SIGPIPE, SIG_IGN)
+        guard !lanes.isEmpty else { throw .noLanes }
+        if let lane = lanes.first(where: { $0.failure != 0 }) {
+            throw .systemCall("epoll_create1", reason: errorText(lane.failure))
+        }
+        guard let address = RemoteAddress(configuration.address) else {
+            throw .invalidAddress(configuration.address)
+        }
+        guard configuration.tls != nil || address.isLoopback else {
+            throw .plainHTTPOffLoopback(address: configuration.address)
+        }
+        var tls: TLSContext?
+        if let files = configuration.tls { tls = try TLSContext(files) }
+        let socket = try ListeningSocket(
+            address: configuration.address, port: configuration.port,
+            backlog: configuration.backlog)
+        let core = ServerCore(configuration, lanes: lanes.count, handler: handler, tls: tls)
+        self.core = core
+        self.lanes = lanes
+        port = socket.port
+        listener = Listener(
+            socket: socket, ledger: core.ledger, observe: configuration.observe,
+            makeRoom: {
+                let lane = lanes[core.ledger.fullestLane]
+                lane.queue.async { lane.endLongestIdle(of: core) }
+            },
+            deal: { descriptor, remote, place in
+                let lane = lanes[place]
+                lane.queue.async {
+                    core.open(descriptor, remote, on: lane, place: place)
+                }
+            })
+    }
+
+    /// Begins to accept.
+    public func start() throws(ServerError) {
+        listener.start()
+    }
+
+    /// How many connections are open.
+    public var openConnections: Int { core.ledger.total }
+
+    /// Stops: listening ends, idle connections are closed, requests in flight get their answers with
+    /// `Connection: close`. What is still open at the grace time is cut. Returns when no connection is left.
+    public func drain(grace: Duration) async {
+        core.startDraining()
+        await withCheckedContinuation { continuation in
+            listener.stop { continuation.resume() }
+        }
+        forEachConnection { $0.drain() }
+        let end = DispatchWorkItem { [self] in forEachConnection { $0.end() } }
+        let (seconds, attoseconds) = grace.components
+        DispatchQueue.global().asyncAfter(
+            deadline: .now() + .seconds(Int(seconds))
+                + .nanoseconds(Int(attoseconds / 1_000_000_000)), execute: end)
+        await withCheckedContinuation { continuation in
+            core.ledger.whenEmpty { continuation.resume() }
+        }
+        end.cancel()
+    }
+
+    private func forEachConnection(_ body: @escaping @Sendable (Connection) -> Void) {
+        for lane in lanes {
+            let core = core
+            lane.queue.async {
+                lane.readClock()
+                lane.forEachConnection { if $0.server === core { body($0) } }
+            }
+        }
+    }
+}

@@ -1,0 +1,132 @@
+internal import Dispatch
+internal import Glibc
+
+/// Accepts connections and deals them out to the lanes.
+///
+/// It has a queue of its own instead of a listening socket in each lane's `epoll`: an `epoll` descriptor that Dispatch
+/// polls has no waiter of its own, so `EPOLLEXCLUSIVE` would still wake every lane, and whoever wakes first
+/// would take most of a burst of long-lived connections. Dealing to the lane with the fewest keeps them even, and the
+/// caps are counted in one place. It costs one hop a connection, none a request.
+///
+/// Everything but `init` runs on `queue`, which makes it safe to send.
+final class Listener: @unchecked Sendable {
+    /// Gets each accepted socket, and owns it from then on.
+    typealias Deal = @Sendable (Int32, RemoteAddress, _ lane: Int) -> Void
+
+    private let queue = DispatchQueue(label: "listener")
+    private let socket: ListeningSocket
+    private let source: any DispatchSourceRead
+    private let ledger: ConnectionLedger
+    private let observe: (@Sendable (ServerEvent) -> Void)?
+    private let deal: Deal
+    private let makeRoom: @Sendable () -> Void
+    private var isPaused = false
+    private var isStopped = false
+    private var lastEvent: [Int: DispatchTime] = [:]
+
+    private static let acceptsAtOnce = 64
+    private static let retryAfterExhaustion = DispatchTimeInterval.milliseconds(250)
+    private static let quietAfterEvent = 5.0
+
+    init(
+        socket: ListeningSocket, ledger: ConnectionLedger,
+        observe: (@Sendable (ServerEvent) -> Void)?, makeRoom: @escaping @Sendable () -> Void,
+        deal: @escaping Deal
+    ) {
+        self.socket = socket
+        self.ledger = ledger
+        self.observe = observe
+        self.makeRoom = makeRoom
+        self.deal = deal
+        let descriptor = socket.descriptor
+        source = DispatchSource.makeReadSource(fileDescriptor: descriptor, queue: queue)
+        // Closed only when the source has let go of it.
+        source.setCancelHandler { close(descriptor) }
+    }
+
+    func start() {
+        source.setEventHandler { [weak self] in self?.acceptSome() }
+        source.activate()
+    }
+
+    /// Takes what the backlog holds, stops listening, then calls back.
+    func stop(then done: @escaping @Sendable () -> Void) {
+        queue.async { [self] in
+            guard !isStopped else { return done() }
+            if !isPaused { acceptSome() }
+            isStopped = true
+            source.cancel()
+            resume()
+            done()
+        }
+    }
+
+    deinit {
+        source.cancel()
+        // A suspended source never runs its cancel handler, and must not be released.
+        if isPaused { source.resume() }
+    }
+
+    private func acceptSome() {
+        for _ in 0..<Self.acceptsAtOnce {
+            guard !isStopped else { return }
+            guard !ledger.isFull else {
+                report(.connectionsExhausted, kind: 1)
+                makeRoom()
+                return pause()
+            }
+            switch socket.accept() {
+            case .none: return
+            case .aborted: continue
+            case .connection(let descriptor, let remote): admit(descriptor, remote)
+            case .exhausted(let error):
+                report(.acceptPaused(reason: errorText(error)), kind: 2)
+                pause()
+                queue.asyncAfter(deadline: .now() + Self.retryAfterExhaustion) { [weak self] in
+                    self?.resume()
+                }
+                return
+            }
+        }
+    }
+
+    private func admit(_ descriptor: Int32, _ remote: RemoteAddress) {
+        switch ledger.admit(remote) {
+        case .lane(let lane): deal(descriptor, remote, lane)
+        case .addressFull:
+            close(descriptor)
+            report(.addressRefused(remote), kind: 3)
+        }
+    }
+
+    /// The backlog stays readable while nothing can be accepted: without a pause the source would spin.
+    private func pause() {
+        guard !isPaused else { return }
+        isPaused = true
+        source.suspend()
+        ledger.whenReleased { [weak self] in
+            guard let self else { return }
+            queue.async { self.resume() }
+        }
+        // A connection may have ended between the look at the ledger and the line above.
+        if !ledger.isFull {
+            queue.asyncAfter(deadline: .now() + Self.retryAfterExhaustion) { [weak self] in
+                self?.resume()
+            }
+        }
+    }
+
+    private func resume() {
+        guard isPaused else { return }
+        isPaused = false
+        source.resume()
+    }
+
+    private func report(_ event: ServerEvent, kind: Int) {
+        guard let observe else { return }
+        let now = DispatchTime.now()
+        if let last = lastEvent[kind], now < last + Self.quietAfterEvent { return }
+        lastEvent[kind] = now
+        observe(event)
+    }
+}

@@ -1,0 +1,9 @@
+/// What happens at the door and belongs in a log. Repetitions are left out for some seconds.
+public enum ServerEvent: Sendable, Equatable {
+    /// No more connections are accepted for now: descriptors or memory are short.
+    case acceptPaused(reason: String)
+    /// No more connections are accepted until one ends: `maximumConnections` are open.
+    case connectionsExhausted
+    /// A connection was closed at once: its address has `maximumConnectionsPerAddress` already.
+    case addressRefused(RemoteAddress)
+}

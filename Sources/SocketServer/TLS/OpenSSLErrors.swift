@@ -1,0 +1,13 @@
+internal import COpenSSL
+
+/// OpenSSL's per-thread error queue.
+enum OpenSSLErrors {
+    /// Empties the queue and gives the first error's reason. To be called after each failure, or the next call on
+    /// this thread reports this one's error.
+    static func drain() -> String {
+        let first = ERR_get_error()
+        ERR_clear_error()
+        guard first != 0, let reason = ERR_reason_error_string(first) else { return "failed" }
+        return String(cString: reason)
+    }
+}
