@@ -60,7 +60,8 @@ let package = Package(
             name: "ClientShimTests", dependencies: ["ClientShim", "TestKit"],
             swiftSettings: settings),
         .testTarget(
-            name: "SandboxIdPTests", dependencies: ["SandboxIdP", "TestKit"],
+            name: "SandboxIdPTests",
+            dependencies: ["HTTPClient", "JOSE", "SandboxIdP", "SocketServer", "TestKit"],
             swiftSettings: settings),
         .testTarget(name: "EndToEndTests", dependencies: ["TestKit"], swiftSettings: settings),
     ],

@@ -1,0 +1,12 @@
+import Glibc
+import JOSE
+
+extension Environment {
+    /// The machine's clock, the system's generator, key sets over HTTPS, events on standard error.
+    static func real(caFile: String?) -> Environment {
+        Environment(
+            now: { Int64(time(nil)) }, random: { try? SecureRandom.bytes($0) },
+            clientKeys: ClientKeyCache(fetcher: HTTPKeyFetcher(caFile: caFile)),
+            log: { Output.line($0.line, to: STDERR_FILENO) })
+    }
+}
