@@ -2,7 +2,7 @@ import JOSE
 
 /// What an answer means for the step that asked (R-100-21).
 enum AnswerClass: Sendable {
-    /// 2xx with a JSON object.
+    /// 2xx with a JSON object, or with nothing, which reads as an object without members.
     case served(JSONValue)
     /// 5xx, 429, or an answer too long to read (R-100-26).
     case busy(Busy)
@@ -16,7 +16,8 @@ enum AnswerClass: Sendable {
             self = .busy(Busy(status: answer.status, retryAfter: retryAfter))
             return
         }
-        let json = (try? JSONValue(parsing: answer.body)).flatMap { $0.members == nil ? nil : $0 }
+        let text = answer.body.isEmpty ? Array("{}".utf8) : answer.body
+        let json = (try? JSONValue(parsing: text)).flatMap { $0.members == nil ? nil : $0 }
         if (200..<300).contains(answer.status), let json {
             self = .served(json)
         } else {
