@@ -31,6 +31,7 @@ let package = Package(
         .target(name: "HTTPClient", dependencies: ["CCurl"], swiftSettings: settings),
         .executableTarget(
             name: "Broker", dependencies: ["AssertionMint", "JOSE", "SocketServer", "CLibpq"],
+            resources: [.embedInCode("Store/SQL/record_batch.sql")],
             swiftSettings: settings),
         .target(
             name: "ClientShim",

@@ -6,6 +6,14 @@ import Synchronization
 ///
 /// Transfers block, so each runs on a worker's own queue; no Swift concurrency thread ever waits.
 public final class HTTPClient: Sendable {
+    /// For a module that has an `HTTPOutcome` of its own: this module's name is also this class's, so
+    /// it cannot qualify one.
+    public typealias Outcome = HTTPOutcome
+    /// As `Outcome`.
+    public typealias Answer = HTTPAnswer
+    /// As `Outcome`.
+    public typealias Loss = LossReason
+
     private let configuration: HTTPClientConfiguration
     private let workers: Mutex<Workers>
 
@@ -22,12 +30,14 @@ public final class HTTPClient: Sendable {
     }
 
     /// Sends one request and waits for its outcome. A cancelled task gets `lost(.cancelled)` at once.
-    /// - Parameter body: `nil` sends none; an empty array sends `Content-Length: 0`.
+    /// - Parameters:
+    ///   - body: `nil` sends none; an empty array sends `Content-Length: 0`.
+    ///   - maximumBodyBytes: another limit than the configuration's, for this answer.
     public func send(
         method: String, url: String, headers: [(name: String, value: String)] = [],
-        body: [UInt8]? = nil
+        body: [UInt8]? = nil, maximumBodyBytes: Int? = nil
     ) async -> HTTPOutcome {
-        let job = Job(exchange(method, url, headers, body))
+        let job = Job(exchange(method, url, headers, body, maximumBodyBytes))
         return await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 job.whenDone { continuation.resume(returning: $0) }
@@ -41,9 +51,9 @@ public final class HTTPClient: Sendable {
     /// The same for a caller that owns its thread. Never call it from a Swift concurrency thread.
     public func sendAndWait(
         method: String, url: String, headers: [(name: String, value: String)] = [],
-        body: [UInt8]? = nil
+        body: [UInt8]? = nil, maximumBodyBytes: Int? = nil
     ) -> HTTPOutcome {
-        let job = Job(exchange(method, url, headers, body))
+        let job = Job(exchange(method, url, headers, body, maximumBodyBytes))
         let done = DispatchSemaphore(value: 0)
         job.whenDone { _ in done.signal() }
         start(job)
@@ -53,11 +63,11 @@ public final class HTTPClient: Sendable {
 
     private func exchange(
         _ method: String, _ url: String, _ headers: [(name: String, value: String)],
-        _ body: [UInt8]?
+        _ body: [UInt8]?, _ maximumBodyBytes: Int?
     ) -> Exchange {
         Exchange(
             method: method, url: url, headers: headers, body: body,
-            maximumBodyBytes: configuration.maximumBodyBytes)
+            maximumBodyBytes: maximumBodyBytes ?? configuration.maximumBodyBytes)
     }
 
     /// Hands the job to a worker: one that already has a connection to its host, else any idle one,

@@ -21,7 +21,9 @@ struct Authenticator: Sendable {
         return Caller(token: token, proof: proof)
     }
 
-    private func token(_ text: String, directory: Directory, now: Int64) throws(BrokerError) -> APIToken {
+    private func token(_ text: String, directory: Directory, now: Int64) throws(BrokerError)
+        -> APIToken
+    {
         guard let token = directory.token(digest: SHA256.hash(text.utf8)) else {
             throw .callerUnauthenticated(.unknownToken)
         }

@@ -19,7 +19,9 @@ struct Caller: Sendable {
     ///
     /// A proof by a key that anyone can make says nothing about who asks, so without a good token an unknown client, and one
     /// that does not take proofs alone, get the same 401: nobody learns which clients exist.
-    func client(_ id: ClientId, in directory: Directory) throws(BrokerError) -> (RegisteredClient, Gate) {
+    func client(_ id: ClientId, in directory: Directory) throws(BrokerError) -> (
+        RegisteredClient, Gate
+    ) {
         guard let client = directory.clients[id] else {
             throw token == nil ? .callerUnauthenticated(.noGate) : .unknownClient
         }

@@ -11,10 +11,14 @@ struct Credentials: Sendable {
     /// - Throws: `callerUnauthenticated` when there is neither, `malformedRequest` for a repeated field (RFC 9110 §5.3), and
     ///   `callerUnauthenticated` for another scheme or an empty token.
     init(_ headers: HTTPHeaders) throws(BrokerError) {
-        guard headers.count("authorization") <= 1 else { throw .malformedRequest("Authorization is repeated") }
+        guard headers.count("authorization") <= 1 else {
+            throw .malformedRequest("Authorization is repeated")
+        }
         guard headers.count("dpop") <= 1 else { throw .malformedRequest("DPoP is repeated") }
         token = try headers.first("authorization").map { (field) throws(BrokerError) in
-            guard let token = Self.bearerToken(field) else { throw .callerUnauthenticated(.malformed) }
+            guard let token = Self.bearerToken(field) else {
+                throw .callerUnauthenticated(.malformed)
+            }
             return Secret(token)
         }
         proof = headers.first("dpop").map { Secret($0) }
@@ -24,7 +28,8 @@ struct Credentials: Sendable {
     /// The token68 of `Bearer <token>` (RFC 6750 §2.1); the scheme in any letter case, one blank.
     private static func bearerToken(_ field: String) -> String? {
         let parts = field.split(separator: " ", omittingEmptySubsequences: false)
-        guard parts.count == 2, parts[0].lowercased() == "bearer", !parts[1].isEmpty, parts[1].utf8.count <= 512
+        guard parts.count == 2, parts[0].lowercased() == "bearer", !parts[1].isEmpty,
+            parts[1].utf8.count <= 512
         else { return nil }
         return String(parts[1])
     }

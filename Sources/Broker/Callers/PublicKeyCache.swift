@@ -20,7 +20,9 @@ final class PublicKeyCache: Sendable {
 
     /// The key of `jwk`, from the cache or parsed now.
     func key(for jwk: PublicJWK) throws(JWKError) -> PublicKey {
-        if let known = generations.withLock({ $0.young[jwk.material] ?? $0.old[jwk.material] }) { return known }
+        if let known = generations.withLock({ $0.young[jwk.material] ?? $0.old[jwk.material] }) {
+            return known
+        }
         let key = try PublicKey(jwk)
         generations.withLock { generations in
             if generations.young.count >= generationSize {

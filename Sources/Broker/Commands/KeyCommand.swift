@@ -11,7 +11,9 @@ enum KeyCommand {
         """
 
     static func run(_ words: [String]) throws(CommandError) {
-        guard words.first == "generate" else { throw .usage("the word after 'key' must be 'generate'") }
+        guard words.first == "generate" else {
+            throw .usage("the word after 'key' must be 'generate'")
+        }
         let arguments = try Arguments(Array(words.dropFirst()), options: ["--alg", "--out"])
         guard let algorithm = JWSAlgorithm(rawValue: try arguments.required("--alg")) else {
             throw .usage("--alg must be ES256 or PS256")

@@ -36,5 +36,10 @@ enum TextFile {
         guard fsync(descriptor) == 0 else { throw .unavailable("\(path): \(reason(errno))") }
     }
 
+    static func isDirectory(_ path: String) -> Bool {
+        var status = stat()
+        return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
+    }
+
     private static func reason(_ number: Int32) -> String { String(cString: strerror(number)) }
 }

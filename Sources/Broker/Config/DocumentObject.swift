@@ -21,7 +21,9 @@ struct DocumentObject {
         guard let allowed else { return }
         for member in members where !allowed.contains(member.name) {
             let names = allowed.sorted().joined(separator: ", ")
-            faults.add("unknown member; known are \(names)", path: child(member.name), offset: member.offset)
+            faults.add(
+                "unknown member; known are \(names)", path: child(member.name),
+                offset: member.offset)
         }
     }
 
@@ -58,7 +60,8 @@ struct DocumentObject {
 
     /// An optional member with a default; a wrong one is a fault and yields the default.
     func optional<Value>(
-        _ name: String, default fallback: Value, _ expectation: String, _ faults: inout DocumentFaults,
+        _ name: String, default fallback: Value, _ expectation: String,
+        _ faults: inout DocumentFaults,
         _ convert: (JSONValue) -> Value?
     ) -> Value {
         (optional(name, expectation, &faults, convert) ?? nil) ?? fallback
@@ -66,10 +69,12 @@ struct DocumentObject {
 
     /// An optional integer within `range`.
     func integer(
-        _ name: String, default fallback: Int64, in range: ClosedRange<Int64>, _ faults: inout DocumentFaults
+        _ name: String, default fallback: Int64, in range: ClosedRange<Int64>,
+        _ faults: inout DocumentFaults
     ) -> Int64 {
         optional(
-            name, default: fallback, "must be a whole number from \(range.lowerBound) to \(range.upperBound)",
+            name, default: fallback,
+            "must be a whole number from \(range.lowerBound) to \(range.upperBound)",
             &faults
         ) { value in
             value.integer.flatMap { range.contains($0) ? $0 : nil }

@@ -29,7 +29,9 @@ struct ServeConfiguration: Sendable, Equatable {
             document = try JSONValue(parsing: bytes, dialect: .json5)
         } catch {
             throw DocumentRefused(faults: [
-                DocumentFault(path: "the file", line: error.line, column: error.column, message: error.reason.rawValue)
+                DocumentFault(
+                    path: "the file", line: error.line, column: error.column,
+                    message: error.reason.rawValue)
             ])
         }
         var faults = DocumentFaults(in: bytes)
@@ -39,7 +41,8 @@ struct ServeConfiguration: Sendable, Equatable {
     }
 
     private init(
-        address: String, port: UInt16, publicURL: HTTPTargetURI, tls: TLS?, _ top: DocumentObject, cores: Int,
+        address: String, port: UInt16, publicURL: HTTPTargetURI, tls: TLS?, _ top: DocumentObject,
+        cores: Int,
         _ faults: inout DocumentFaults
     ) {
         self.address = address
@@ -48,9 +51,12 @@ struct ServeConfiguration: Sendable, Equatable {
         self.tls = tls
         let path = "must be a file's path"
         databaseURLFile = top.optional("database_url_file", path, &faults, \.string) ?? nil
-        migrationsDirectory = top.optional("migrations_directory", "must be a directory's path", &faults, \.string) ?? nil
+        migrationsDirectory =
+            top.optional("migrations_directory", "must be a directory's path", &faults, \.string)
+            ?? nil
         lanes = Int(top.integer("lanes", default: Int64(max(1, cores)), in: 1...256, &faults))
-        shutdownGraceSeconds = top.integer("shutdown_grace_seconds", default: 20, in: 1...600, &faults)
+        shutdownGraceSeconds = top.integer(
+            "shutdown_grace_seconds", default: 20, in: 1...600, &faults)
         var window = (age: Int64(60), ahead: Int64(10))
         if let value = top.value("dpop"),
             let dpop = DocumentObject(
@@ -71,19 +77,25 @@ struct ServeConfiguration: Sendable, Equatable {
     private static func read(
         _ document: JSONValue, cores: Int, _ faults: inout DocumentFaults
     ) -> ServeConfiguration? {
-        guard let top = DocumentObject(document, path: "", allowed: members, faults: &faults) else { return nil }
+        guard let top = DocumentObject(document, path: "", allowed: members, faults: &faults) else {
+            return nil
+        }
         var address: String?
         var port: UInt16?
         if let value = top.required("listen", "must be { address, port }", &faults, { $0 }),
-            let listen = DocumentObject(value, path: "listen", allowed: ["address", "port"], faults: &faults)
+            let listen = DocumentObject(
+                value, path: "listen", allowed: ["address", "port"], faults: &faults)
         {
-            address = listen.required("address", "must be an IPv4 or IPv6 address", &faults, \.string)
+            address = listen.required(
+                "address", "must be an IPv4 or IPv6 address", &faults, \.string)
             port = listen.required("port", "must be a whole number from 0 to 65535", &faults) {
                 $0.integer.flatMap { UInt16(exactly: $0) }
             }
         }
         let publicURL = top.required(
-            "public_url", "must be an http(s) URL without path, query and fragment, as callers reach the broker", &faults
+            "public_url",
+            "must be an http(s) URL without path, query and fragment, as callers reach the broker",
+            &faults
         ) { value in
             value.string.flatMap(HTTPTargetURI.init).flatMap { isOrigin($0) ? $0 : nil }
         }
@@ -92,7 +104,8 @@ struct ServeConfiguration: Sendable, Equatable {
             let object = DocumentObject(
                 value, path: "tls", allowed: ["certificate_file", "key_file"], faults: &faults)
         {
-            let certificate = object.required("certificate_file", "must be a PEM file's path", &faults, \.string)
+            let certificate = object.required(
+                "certificate_file", "must be a PEM file's path", &faults, \.string)
             let key = object.required("key_file", "must be a PEM file's path", &faults, \.string)
             if let certificate, let key { tls = TLS(certificateFile: certificate, keyFile: key) }
         }
@@ -100,7 +113,8 @@ struct ServeConfiguration: Sendable, Equatable {
         let placeholder = HTTPTargetURI("https://localhost")
         guard let url = publicURL ?? placeholder else { return nil }
         let configuration = ServeConfiguration(
-            address: address ?? "127.0.0.1", port: port ?? 0, publicURL: url, tls: tls, top, cores: cores, &faults)
+            address: address ?? "127.0.0.1", port: port ?? 0, publicURL: url, tls: tls, top,
+            cores: cores, &faults)
         if let publicURL, tls != nil, !publicURL.isSecure {
             faults.add(
                 "must be https, since the broker serves TLS", path: "public_url",
@@ -110,6 +124,7 @@ struct ServeConfiguration: Sendable, Equatable {
     }
 
     private static func isOrigin(_ uri: HTTPTargetURI) -> Bool {
-        uri.htu.hasSuffix("/") && uri.htu.split(separator: "/", omittingEmptySubsequences: true).count == 2
+        uri.htu.hasSuffix("/")
+            && uri.htu.split(separator: "/", omittingEmptySubsequences: true).count == 2
     }
 }

@@ -24,22 +24,31 @@ struct ClientSettings: Hashable, Sendable {
         issuers =
             Self.list(
                 object, "issuers",
-                "must be a list of issuer identifiers: https URLs without query and fragment", &faults
+                "must be a list of issuer identifiers: https URLs without query and fragment",
+                &faults
             ) { $0.string.flatMap(Issuer.init) } ?? []
-        gates = Self.list(object, "gates", "must be a list; each entry \(Gate.expectation)", &faults, Gate.init) ?? []
+        gates =
+            Self.list(
+                object, "gates", "must be a list; each entry \(Gate.expectation)", &faults,
+                Gate.init) ?? []
         let type = object.optional(
             "typ", default: AssertionProfile.HeaderType.clientAuthentication,
             "must be client-authentication+jwt, JWT or none", &faults
         ) { $0.string.flatMap(AssertionProfile.HeaderType.init(rawValue:)) }
         let profile = AssertionProfile(
             type: type,
-            lifetime: object.integer("lifetime", default: 60, in: AssertionProfile.lifetimes, &faults),
-            backdating: object.integer("backdating", default: 0, in: AssertionProfile.backdatings, &faults),
-            bindsInstall: object.optional("bind_jkt", default: true, "must be true or false", &faults, \.bool))
+            lifetime: object.integer(
+                "lifetime", default: 60, in: AssertionProfile.lifetimes, &faults),
+            backdating: object.integer(
+                "backdating", default: 0, in: AssertionProfile.backdatings, &faults),
+            bindsInstall: object.optional(
+                "bind_jkt", default: true, "must be true or false", &faults, \.bool))
         var limits: (install: LimitSettings?, client: LimitSettings?) = (nil, nil)
         if let value = object.value("limits") {
             let path = object.child("limits")
-            if let object = DocumentObject(value, path: path, allowed: ["install", "client"], faults: &faults) {
+            if let object = DocumentObject(
+                value, path: path, allowed: ["install", "client"], faults: &faults)
+            {
                 limits.install = object.value("install").flatMap {
                     LimitSettings($0, path: object.child("install"), faults: &faults)
                 }
@@ -79,13 +88,16 @@ struct ClientSettings: Hashable, Sendable {
 
     /// A list that must be there, hold at least one entry and no entry twice.
     private static func list<Element: Hashable>(
-        _ object: DocumentObject, _ name: String, _ expectation: String, _ faults: inout DocumentFaults,
+        _ object: DocumentObject, _ name: String, _ expectation: String,
+        _ faults: inout DocumentFaults,
         _ convert: (JSONValue) -> Element?
     ) -> [Element]? {
         object.required(name, expectation + "; at least one, none twice", &faults) { value in
             guard let array = value.array, !array.isEmpty else { return nil }
             let elements = array.compactMap(convert)
-            guard elements.count == array.count, Set(elements).count == elements.count else { return nil }
+            guard elements.count == array.count, Set(elements).count == elements.count else {
+                return nil
+            }
             return elements
         }
     }

@@ -5,7 +5,7 @@ import JOSE
 struct Declaration: Sendable {
     struct Tenant: Sendable {
         let id: TenantId
-        let limit: LimitSettings?
+        let settings: TenantSettings
         let clients: [Client]
     }
 

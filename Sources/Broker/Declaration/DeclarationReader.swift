@@ -13,7 +13,9 @@ struct DeclarationReader {
     /// - Throws: `DocumentRefused` with every fault.
     static func read(
         _ bytes: [UInt8],
-        loadKey: @escaping KeyLoader = { (uri) throws(KeyError) in try PrivateKey.load(uri: uri).publicJWK }
+        loadKey: @escaping KeyLoader = { (uri) throws(KeyError) in
+            try PrivateKey.load(uri: uri).publicJWK
+        }
     ) throws(DocumentRefused) -> Declaration {
         var reader = DeclarationReader(loadKey: loadKey, faults: DocumentFaults(in: bytes))
         return try reader.read(bytes)
@@ -30,7 +32,8 @@ struct DeclarationReader {
             document = try JSONValue(parsing: bytes, dialect: .json5)
         } catch {
             let fault = DocumentFault(
-                path: "the file", line: error.line, column: error.column, message: error.reason.rawValue)
+                path: "the file", line: error.line, column: error.column,
+                message: error.reason.rawValue)
             throw DocumentRefused(faults: [fault])
         }
         let tenants = readTenants(document)
@@ -41,7 +44,8 @@ struct DeclarationReader {
     private mutating func readTenants(_ document: JSONValue) -> [Declaration.Tenant] {
         guard
             let top = DocumentObject(document, path: "", allowed: ["tenants"], faults: &faults),
-            let value = top.required("tenants", "must be an object of tenants by name", &faults, { $0 }),
+            let value = top.required(
+                "tenants", "must be an object of tenants by name", &faults, { $0 }),
             let object = DocumentObject(value, path: "tenants", allowed: nil, faults: &faults)
         else { return [] }
         return object.members.compactMap { readTenant($0, path: object.child($0.name)) }
@@ -49,33 +53,33 @@ struct DeclarationReader {
 
     private mutating func readTenant(_ member: JSONMember, path: String) -> Declaration.Tenant? {
         guard let id = TenantId(member.name) else {
-            faults.add("a tenant's name is 1 to 64 of a-z A-Z 0-9 . _ -", path: path, offset: member.offset)
+            faults.add(
+                "a tenant's name is 1 to 64 of a-z A-Z 0-9 . _ -", path: path, offset: member.offset
+            )
             return nil
         }
         guard
-            let object = DocumentObject(member.value, path: path, allowed: ["limits", "clients"], faults: &faults)
+            let object = DocumentObject(
+                member.value, path: path, allowed: TenantSettings.members.union(["clients"]),
+                faults: &faults)
         else { return nil }
-        var limit: LimitSettings?
-        if let value = object.value("limits"),
-            let limits = DocumentObject(value, path: object.child("limits"), allowed: ["tenant"], faults: &faults)
-        {
-            limit = limits.value("tenant").flatMap {
-                LimitSettings($0, path: limits.child("tenant"), faults: &faults)
-            }
-        }
+        let settings = TenantSettings(object, faults: &faults)
         var clients: [Declaration.Client] = []
-        if let value = object.required("clients", "must be an object of clients by client_id", &faults, { $0 }),
-            let list = DocumentObject(value, path: object.child("clients"), allowed: nil, faults: &faults)
+        if let value = object.required(
+            "clients", "must be an object of clients by client_id", &faults, { $0 }),
+            let list = DocumentObject(
+                value, path: object.child("clients"), allowed: nil, faults: &faults)
         {
             clients = list.members.compactMap { readClient($0, path: list.child($0.name)) }
         }
-        return Declaration.Tenant(id: id, limit: limit, clients: clients)
+        return Declaration.Tenant(id: id, settings: settings, clients: clients)
     }
 
     private mutating func readClient(_ member: JSONMember, path: String) -> Declaration.Client? {
         guard let id = ClientId(member.name) else {
             faults.add(
-                "a client_id is 1 to 128 printable ASCII characters without blanks", path: path, offset: member.offset)
+                "a client_id is 1 to 128 printable ASCII characters without blanks", path: path,
+                offset: member.offset)
             return nil
         }
         if !clientIds.insert(id).inserted {
@@ -83,30 +87,41 @@ struct DeclarationReader {
         }
         guard
             let object = DocumentObject(
-                member.value, path: path, allowed: ClientSettings.members.union(["keys"]), faults: &faults)
+                member.value, path: path, allowed: ClientSettings.members.union(["keys"]),
+                faults: &faults)
         else { return nil }
         let settings = ClientSettings(object, faults: &faults)
         let keys = readKeys(object, algorithm: settings?.algorithm)
         return settings.map { Declaration.Client(id: id, settings: $0, keys: keys) }
     }
 
-    private mutating func readKeys(_ client: DocumentObject, algorithm: JWSAlgorithm?) -> [Declaration.Key] {
+    private mutating func readKeys(_ client: DocumentObject, algorithm: JWSAlgorithm?)
+        -> [Declaration.Key]
+    {
         let expectation = "must be a list of keys, one of them active"
-        guard let value = client.required("keys", expectation, &faults, { $0.array }) else { return [] }
+        guard let value = client.required("keys", expectation, &faults, { $0.array }) else {
+            return []
+        }
         let path = client.child("keys")
         var keys: [Declaration.Key] = []
         for (index, element) in value.enumerated() {
-            guard let key = readKey(element, path: "\(path)[\(index)]", algorithm: algorithm) else { continue }
+            guard let key = readKey(element, path: "\(path)[\(index)]", algorithm: algorithm) else {
+                continue
+            }
             if keys.contains(where: { $0.kid == key.kid }) {
-                faults.add("another key has this kid", path: "\(path)[\(index)]", offset: element.offset)
+                faults.add(
+                    "another key has this kid", path: "\(path)[\(index)]", offset: element.offset)
             }
             if keys.contains(where: { $0.publicJWK.material == key.publicJWK.material }) {
-                faults.add("this key is declared twice", path: "\(path)[\(index)]", offset: element.offset)
+                faults.add(
+                    "this key is declared twice", path: "\(path)[\(index)]", offset: element.offset)
             }
             keys.append(key)
         }
         if keys.count == value.count, keys.count(where: { $0.state == .active }) != 1 {
-            faults.add("exactly one key must be active", path: path, offset: client.value("keys")?.offset ?? 0)
+            faults.add(
+                "exactly one key must be active", path: path,
+                offset: client.value("keys")?.offset ?? 0)
         }
         return keys
     }
@@ -115,13 +130,17 @@ struct DeclarationReader {
         _ value: JSONValue, path: String, algorithm: JWSAlgorithm?
     ) -> Declaration.Key? {
         guard
-            let object = DocumentObject(value, path: path, allowed: ["uri", "state", "kid"], faults: &faults)
+            let object = DocumentObject(
+                value, path: path, allowed: ["uri", "state", "kid"], faults: &faults)
         else { return nil }
-        let uri = object.required("uri", "must be a key URI, such as file:/etc/broker/app.pem", &faults, \.string)
+        let uri = object.required(
+            "uri", "must be a key URI, such as file:/etc/broker/app.pem", &faults, \.string)
         let state = object.required("state", "must be pending, active or retiring", &faults) {
             $0.string.flatMap(KeyState.init(rawValue:))
         }
-        let kid = object.optional("kid", "must be 1 to 128 printable ASCII characters without blanks", &faults) {
+        let kid = object.optional(
+            "kid", "must be 1 to 128 printable ASCII characters without blanks", &faults
+        ) {
             $0.string.flatMap(ClientId.init)?.rawValue
         }
         guard let uri, let state else { return nil }

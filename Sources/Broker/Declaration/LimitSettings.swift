@@ -22,7 +22,9 @@ struct LimitSettings: Hashable, Sendable {
     }
 
     init?(_ value: JSONValue, path: String, faults: inout DocumentFaults) {
-        guard let object = DocumentObject(value, path: path, allowed: ["burst", "rate", "per"], faults: &faults)
+        guard
+            let object = DocumentObject(
+                value, path: path, allowed: ["burst", "rate", "per"], faults: &faults)
         else { return nil }
         let before = faults.list.count
         for name in ["burst", "rate", "per"] where object.value(name) == nil {

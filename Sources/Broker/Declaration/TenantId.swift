@@ -3,7 +3,9 @@ struct TenantId: Hashable, Sendable, Comparable, CustomStringConvertible {
     let rawValue: String
 
     init?(_ text: String) {
-        guard (1...64).contains(text.utf8.count), text.utf8.allSatisfy(Self.allowed.contains) else { return nil }
+        guard (1...64).contains(text.utf8.count), text.utf8.allSatisfy(Self.allowed.contains) else {
+            return nil
+        }
         rawValue = text
     }
 

@@ -13,7 +13,8 @@ final class Directory: Sendable {
     private let blocks: Set<Block>
 
     init(
-        revision: Int64, clients: [RegisteredClient], tokens: [APIToken], blocks: some Sequence<Block>,
+        revision: Int64, clients: [RegisteredClient], tokens: [APIToken],
+        blocks: some Sequence<Block>,
         nonces: DPoPNonces
     ) {
         self.revision = revision
@@ -28,12 +29,15 @@ final class Directory: Sendable {
     /// The look-up is by the digest of 256 random bits, so its timing tells nothing about any token; the final comparison
     /// takes constant time all the same.
     func token(digest: [UInt8]) -> APIToken? {
-        guard let token = tokens[digest], constantTimeEquals(token.digest, digest) else { return nil }
+        guard let token = tokens[digest], constantTimeEquals(token.digest, digest) else {
+            return nil
+        }
         return token
     }
 
     func isBlocked(_ jkt: DpopJkt, client: ClientId) -> Bool {
-        blocks.contains(Block(jkt: jkt, client: nil)) || blocks.contains(Block(jkt: jkt, client: client))
+        blocks.contains(Block(jkt: jkt, client: nil))
+            || blocks.contains(Block(jkt: jkt, client: client))
     }
 
     /// Clients that cannot mint at present, with the reason; readiness names them.

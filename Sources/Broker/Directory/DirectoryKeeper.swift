@@ -16,7 +16,10 @@ final class DirectoryKeeper: Sendable {
     private let state = Mutex(State())
 
     /// - Parameter report: is told of each load, good or bad.
-    init(load: @escaping Loader, report: @escaping @Sendable (Result<Directory, any Error>) -> Void = { _ in }) {
+    init(
+        load: @escaping Loader,
+        report: @escaping @Sendable (Result<Directory, any Error>) -> Void = { _ in }
+    ) {
         self.load = load
         self.report = report
     }

@@ -20,13 +20,14 @@ struct RegisteredClient: Sendable {
     let clientPolicy: RatePolicy?
 
     init(
-        id: ClientId, tenant: TenantId, settings: ClientSettings, tenantLimit: LimitSettings?, signing: Signing,
+        id: ClientId, tenant: TenantId, settings: ClientSettings, tenantSettings: TenantSettings,
+        signing: Signing,
         publicKeys: [PublicJWK]
     ) {
         self.id = id
         self.tenant = tenant
         self.settings = settings
-        self.tenantLimit = tenantLimit?.policy(named: "tenant")
+        tenantLimit = tenantSettings.limit?.policy(named: "tenant")
         self.signing = signing
         keySet = PublishedKeySet(publicKeys)
         installPolicy = settings.installLimit.policy(named: "install")

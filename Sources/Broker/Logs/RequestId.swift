@@ -13,8 +13,10 @@ enum RequestId {
     /// Trace Context §3.2: `version-traceid-parentid-flags`, lower-case hex, neither id all zeros.
     static func traceId(of traceparent: String) -> String? {
         let parts = traceparent.split(separator: "-", omittingEmptySubsequences: false)
-        guard parts.count >= 4, parts[0].utf8.count == 2, parts[0] != "ff", parts[1].utf8.count == 32,
-            parts[2].utf8.count == 16, parts[3].utf8.count == 2, parts.prefix(4).allSatisfy(isLowerHex),
+        guard parts.count >= 4, parts[0].utf8.count == 2, parts[0] != "ff",
+            parts[1].utf8.count == 32,
+            parts[2].utf8.count == 16, parts[3].utf8.count == 2,
+            parts.prefix(4).allSatisfy(isLowerHex),
             parts[0] != "00" || parts.count == 4, parts[1].contains(where: { $0 != "0" }),
             parts[2].contains(where: { $0 != "0" })
         else { return nil }

@@ -28,7 +28,9 @@ enum Timestamp {
 }
 
 extension Int64 {
-    fileprivate func quotientAndRemainderFlooring(by divisor: Int64) -> (quotient: Int64, remainder: Int64) {
+    fileprivate func quotientAndRemainderFlooring(by divisor: Int64) -> (
+        quotient: Int64, remainder: Int64
+    ) {
         let (quotient, remainder) = quotientAndRemainder(dividingBy: divisor)
         return remainder < 0 ? (quotient - 1, remainder + divisor) : (quotient, remainder)
     }

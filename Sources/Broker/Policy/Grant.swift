@@ -10,14 +10,20 @@ struct Grant: Sendable {
     /// The proof whose single use has to be recorded, when there is one.
     let proof: VerifiedDPoPProof?
 
-    init(_ request: MintRequest, client: RegisteredClient, caller: Caller, directory: Directory) throws(BrokerError) {
-        guard let audience = client.settings.issuers.first(where: { $0.rawValue == request.audience }) else {
+    init(_ request: MintRequest, client: RegisteredClient, caller: Caller, directory: Directory)
+        throws(BrokerError)
+    {
+        guard
+            let audience = client.settings.issuers.first(where: { $0.rawValue == request.audience })
+        else {
             throw .audienceNotAllowed
         }
         if let proof = caller.proof, proof.jkt != request.dpopJkt {
             throw .malformedRequest("dpop_jkt is not the thumbprint of the proof's key")
         }
-        guard !directory.isBlocked(request.dpopJkt, client: client.id) else { throw .installBlocked }
+        guard !directory.isBlocked(request.dpopJkt, client: client.id) else {
+            throw .installBlocked
+        }
         switch client.signing {
         case .ready(let signer): self.signer = signer
         case .unusable(let reason): throw .unavailable(.key(reason))

@@ -74,7 +74,8 @@ extension BrokerError {
         case .invalidDpopProof(let error): String(describing: error)
         case .unavailable(let outage): String(describing: outage)
         case .http(_, let reason): reason
-        case .audienceNotAllowed, .useDpopNonce, .dpopProofReplayed, .callerNotAllowed, .installBlocked,
+        case .audienceNotAllowed, .useDpopNonce, .dpopProofReplayed, .callerNotAllowed,
+            .installBlocked,
             .unknownClient, .rateLimited, .notFound, .methodNotAllowed, .unsupportedMediaType:
             nil
         }

@@ -24,7 +24,9 @@ struct Problem: Sendable {
     init(_ error: BrokerError) {
         switch error {
         case .malformedRequest(let what):
-            self.init(400, "invalid_request", "Invalid request", "The request is not acceptable: \(what).")
+            self.init(
+                400, "invalid_request", "Invalid request", "The request is not acceptable: \(what)."
+            )
         case .audienceNotAllowed:
             self.init(
                 400, "invalid_audience", "Invalid audience",
@@ -35,31 +37,43 @@ struct Problem: Sendable {
                 "The request carries no credential that is accepted here.")
             challenge(error: nil)
         case .useDpopNonce:
-            self.init(401, "use_dpop_nonce", "DPoP nonce required", "Repeat with the nonce of the DPoP-Nonce field.")
+            self.init(
+                401, "use_dpop_nonce", "DPoP nonce required",
+                "Repeat with the nonce of the DPoP-Nonce field.")
             challenge(error: "use_dpop_nonce")
         case .invalidDpopProof, .dpopProofReplayed:
-            self.init(401, "invalid_dpop_proof", "Invalid DPoP proof", "The DPoP proof is not acceptable.")
+            self.init(
+                401, "invalid_dpop_proof", "Invalid DPoP proof", "The DPoP proof is not acceptable."
+            )
             challenge(error: "invalid_dpop_proof")
         case .callerNotAllowed:
             self.init(
                 403, "caller_not_allowed", "Caller not allowed",
                 "The credential is good, but not for this client.")
         case .installBlocked:
-            self.init(403, "install_blocked", "Install blocked", "This install may not obtain assertions.")
+            self.init(
+                403, "install_blocked", "Install blocked", "This install may not obtain assertions."
+            )
         case .unknownClient:
             self.init(404, "unknown_client", "Unknown client", "There is no such client.")
         case .rateLimited(let policy, let wait):
-            self.init(429, "rate_limited", "Too many requests", "A rate limit was reached; wait before the next try.")
+            self.init(
+                429, "rate_limited", "Too many requests",
+                "A rate limit was reached; wait before the next try.")
             type = "https://iana.org/assignments/http-problem-types#quota-exceeded"
             self.policy = policy.name
             headers.append(("Retry-After", String(Self.wholeSeconds(wait))))
         case .unavailable:
-            self.init(503, "unavailable", "Temporarily unavailable", "Nothing can be issued at the moment.")
+            self.init(
+                503, "unavailable", "Temporarily unavailable",
+                "Nothing can be issued at the moment.")
             type = "https://iana.org/assignments/http-problem-types#temporary-reduced-capacity"
             headers.append(("Retry-After", "1"))
         case .notFound: self.init(404, "not_found", "Not found", "There is nothing at this path.")
         case .methodNotAllowed(let allow):
-            self.init(405, "method_not_allowed", "Method not allowed", "The path does not have this method.")
+            self.init(
+                405, "method_not_allowed", "Method not allowed",
+                "The path does not have this method.")
             headers.append(("Allow", allow))
         case .unsupportedMediaType:
             self.init(
@@ -67,7 +81,8 @@ struct Problem: Sendable {
                 "The body must be application/json without a content coding.")
             headers.append(("Accept", "application/json"))
         case .http(let status, let reason):
-            self.init(status, Self.httpCode(status), reason, "The HTTP message was refused: \(reason).")
+            self.init(
+                status, Self.httpCode(status), reason, "The HTTP message was refused: \(reason).")
         }
     }
 
@@ -88,7 +103,8 @@ struct Problem: Sendable {
         }
         return HTTPResponse(
             status: status,
-            headers: [("Content-Type", "application/problem+json"), ("Cache-Control", "no-store")] + headers,
+            headers: [("Content-Type", "application/problem+json"), ("Cache-Control", "no-store")]
+                + headers,
             body: json.bytes)
     }
 

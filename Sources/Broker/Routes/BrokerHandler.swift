@@ -9,7 +9,9 @@ final class BrokerHandler: HTTPHandler {
     private let log: EventLog
     private let clock: WallClock
 
-    init(mint: MintRoute, keySets: KeySetRoute, readiness: Readiness, log: EventLog, clock: WallClock) {
+    init(
+        mint: MintRoute, keySets: KeySetRoute, readiness: Readiness, log: EventLog, clock: WallClock
+    ) {
         self.mint = mint
         self.keySets = keySets
         self.readiness = readiness
@@ -54,7 +56,8 @@ final class BrokerHandler: HTTPHandler {
             $0.member("cause", String(describing: rejection))
             $0.member("request_id", requestId)
         }
-        return Problem(.http(status: rejection.status, reason: rejection.reason)).response(requestId: requestId)
+        return Problem(.http(status: rejection.status, reason: rejection.reason)).response(
+            requestId: requestId)
     }
 
     private func refusal(_ error: BrokerError, head: HTTPRequestHead) -> HTTPResponse {

@@ -24,7 +24,8 @@ struct ReadinessReport: Sendable, Equatable {
         }
         let headers = [("Content-Type", "application/json"), ("Cache-Control", "no-store")]
         return HTTPResponse(
-            status: isReady ? 200 : 503, headers: isReady ? headers : headers + [("Retry-After", "1")],
+            status: isReady ? 200 : 503,
+            headers: isReady ? headers : headers + [("Retry-After", "1")],
             body: json.bytes)
     }
 }
@@ -33,7 +34,8 @@ struct ReadinessReport: Sendable, Equatable {
 enum LivenessRoute {
     static func response() -> HTTPResponse {
         HTTPResponse(
-            status: 200, headers: [("Content-Type", "application/json"), ("Cache-Control", "no-store")],
+            status: 200,
+            headers: [("Content-Type", "application/json"), ("Cache-Control", "no-store")],
             body: Array("{\"status\":\"alive\"}".utf8))
     }
 }

@@ -12,7 +12,8 @@ struct KeySetRoute: Sendable {
         guard let directory = directories.current else { throw .unavailable(.notReady) }
         guard let keys = directory.clients[id]?.keySet else { throw .notFound }
         let headers = [
-            ("Content-Type", "application/jwk-set+json"), ("Cache-Control", "public, max-age=\(Self.maximumAge)"),
+            ("Content-Type", "application/jwk-set+json"),
+            ("Cache-Control", "public, max-age=\(Self.maximumAge)"),
             ("ETag", keys.etag),
         ]
         guard !Self.matches(head.headers.all("if-none-match"), keys.etag) else {

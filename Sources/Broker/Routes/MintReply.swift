@@ -15,14 +15,16 @@ struct MintReply: Sendable {
         var json = JSONWriter(capacity: 900)
         json.object {
             $0.member("client_assertion", assertion.expose())
-            $0.member("client_assertion_type", "urn:ietf:params:oauth:client-assertion-type:jwt-bearer")
+            $0.member(
+                "client_assertion_type", "urn:ietf:params:oauth:client-assertion-type:jwt-bearer")
             $0.member("jti", jti.rawValue)
             $0.member("expires_in", max(0, times.expiresAt - now))
             $0.member("expires_at", times.expiresAt)
         }
         return HTTPResponse(
             status: 200,
-            headers: [("Content-Type", "application/json"), ("Cache-Control", "no-store")] + limit.headers,
+            headers: [("Content-Type", "application/json"), ("Cache-Control", "no-store")]
+                + limit.headers,
             body: json.bytes)
     }
 }
@@ -37,7 +39,10 @@ struct LimitFields: Sendable {
         let window = Problem.wholeSeconds(Int64(policy.burst) * policy.stepMicroseconds)
         return [
             ("RateLimit-Policy", "\"\(policy.name)\";q=\(policy.burst);w=\(window)"),
-            ("RateLimit", "\"\(policy.name)\";r=\(remaining);t=\((resetMicroseconds + 999_999) / 1_000_000)"),
+            (
+                "RateLimit",
+                "\"\(policy.name)\";r=\(remaining);t=\((resetMicroseconds + 999_999) / 1_000_000)"
+            ),
         ]
     }
 }

@@ -25,9 +25,12 @@ struct MintRequest: Sendable {
             throw .malformedRequest("client_id is missing or malformed")
         }
         guard let dpopJkt = json["dpop_jkt"]?.string.flatMap(DpopJkt.init) else {
-            throw .malformedRequest("dpop_jkt must be 43 base64url characters of a SHA-256 thumbprint")
+            throw .malformedRequest(
+                "dpop_jkt must be 43 base64url characters of a SHA-256 thumbprint")
         }
-        guard let audience = json["audience"] else { throw .malformedRequest("audience is missing") }
+        guard let audience = json["audience"] else {
+            throw .malformedRequest("audience is missing")
+        }
         guard let audience = audience.string else { throw .audienceNotAllowed }
         self.clientId = clientId
         self.audience = audience

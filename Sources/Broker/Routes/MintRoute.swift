@@ -1,4 +1,5 @@
 import AssertionMint
+import Dispatch
 import JOSE
 import SocketServer
 
@@ -14,7 +15,8 @@ final class MintRoute: Sendable {
     private static let attempts = 3
 
     init(
-        authenticator: Authenticator, directories: DirectoryKeeper, stores: [any AssertionStore], log: EventLog,
+        authenticator: Authenticator, directories: DirectoryKeeper, stores: [any AssertionStore],
+        log: EventLog,
         clock: WallClock
     ) {
         self.authenticator = authenticator
@@ -34,7 +36,8 @@ final class MintRoute: Sendable {
 
     /// Answers one call; called on the lane's queue.
     func respond(to request: HTTPRequest, on lane: Lane, reply: Reply) {
-        let exchange = MintExchange(request: request, reply: reply, lane: lane, event: event(for: request.head))
+        let exchange = MintExchange(
+            request: request, reply: reply, lane: lane, event: event(for: request.head))
         attempt(exchange, left: Self.attempts)
     }
 
@@ -50,10 +53,10 @@ final class MintRoute: Sendable {
     }
 
     private func attempt(_ exchange: MintExchange, left: Int) {
-        do {
-            guard left > 0 else { throw BrokerError.unavailable(.unsettled) }
-            guard !log.isStalled else { throw BrokerError.unavailable(.logStalled) }
-            guard let directory = directories.current else { throw BrokerError.unavailable(.notReady) }
+        do throws(BrokerError) {
+            guard left > 0 else { throw .unavailable(.unsettled) }
+            guard !log.isStalled else { throw .unavailable(.logStalled) }
+            guard let directory = directories.current else { throw .unavailable(.notReady) }
             let grant = try decide(exchange, directory)
             try commit(grant, revision: directory.revision, exchange, left: left)
         } catch {
@@ -61,14 +64,17 @@ final class MintRoute: Sendable {
         }
     }
 
-    private func decide(_ exchange: MintExchange, _ directory: Directory) throws(BrokerError) -> Grant {
+    private func decide(_ exchange: MintExchange, _ directory: Directory) throws(BrokerError)
+        -> Grant
+    {
         let head = exchange.request.head
         let body = try MintRequest(exchange.request.body)
         exchange.event.clientId = body.clientId.rawValue
         exchange.event.jkt = body.dpopJkt.rawValue
         exchange.event.jktProven = false
         let caller = try authenticator.caller(
-            Credentials(head.headers), method: head.method, directory: directory, now: clock.seconds)
+            Credentials(head.headers), method: head.method, directory: directory, now: clock.seconds
+        )
         exchange.event.tokenId = caller.token?.id
         let (client, gate) = try caller.client(body.clientId, in: directory)
         exchange.event.tenant = client.tenant.rawValue
@@ -98,21 +104,27 @@ final class MintRoute: Sendable {
         stores[exchange.lane.index].record(record) {
             exchange.assertion = Self.sign(grant, jti, times)
         } then: { verdict in
-            self.conclude(exchange, verdict, grant: grant, jti: jti, times: times, revision: revision, left: left)
+            self.conclude(
+                exchange, verdict, grant: grant, jti: jti, times: times, revision: revision,
+                left: left)
         }
     }
 
-    private static func sign(_ grant: Grant, _ jti: JTI, _ times: AssertionTimes) -> Result<Secret<String>, KeyError> {
+    private static func sign(_ grant: Grant, _ jti: JTI, _ times: AssertionTimes) -> Result<
+        Secret<String>, KeyError
+    > {
         do {
             return .success(
-                try grant.signer.assertion(audience: grant.audience, dpopJkt: grant.dpopJkt, jti: jti, times: times))
+                try grant.signer.assertion(
+                    audience: grant.audience, dpopJkt: grant.dpopJkt, jti: jti, times: times))
         } catch {
             return .failure(error)
         }
     }
 
     private func conclude(
-        _ exchange: MintExchange, _ verdict: MintVerdict, grant: Grant, jti: JTI, times: AssertionTimes,
+        _ exchange: MintExchange, _ verdict: MintVerdict, grant: Grant, jti: JTI,
+        times: AssertionTimes,
         revision: Int64, left: Int
     ) {
         switch verdict {
@@ -120,10 +132,13 @@ final class MintRoute: Sendable {
             switch exchange.assertion {
             case .success(let assertion):
                 let limit = LimitFields(
-                    policy: grant.client.installPolicy, remaining: remaining, resetMicroseconds: reset)
+                    policy: grant.client.installPolicy, remaining: remaining,
+                    resetMicroseconds: reset)
                 finish(
                     exchange,
-                    MintReply(assertion: assertion, jti: jti, times: times, now: clock.seconds, limit: limit))
+                    MintReply(
+                        assertion: assertion, jti: jti, times: times, now: clock.seconds,
+                        limit: limit))
             case .failure(let error): finish(exchange, .unavailable(.key(error.description)))
             case nil: finish(exchange, .unavailable(.key("no signature was made")))
             }
@@ -158,7 +173,8 @@ final class MintRoute: Sendable {
         event.writeRefused(error, to: log, at: clock.microseconds())
         var response = Problem(error).response(requestId: event.requestId)
         if case .rateLimited(let policy, let wait) = error {
-            response.headers += LimitFields(policy: policy, remaining: 0, resetMicroseconds: wait).headers
+            response.headers +=
+                LimitFields(policy: policy, remaining: 0, resetMicroseconds: wait).headers
         }
         addNonce(to: &response, if: withNonce)
         return response

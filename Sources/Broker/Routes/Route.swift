@@ -26,8 +26,10 @@ enum Route: Equatable, Sendable {
         case "/readyz": return (.readiness, ["GET", "HEAD"])
         default:
             let segments = path.split(separator: "/", omittingEmptySubsequences: false)
-            guard segments.count == 5, segments[0].isEmpty, segments[1] == "v1", segments[2] == "clients",
-                segments[4] == "jwks.json", let id = percentDecoded(segments[3]).flatMap(ClientId.init)
+            guard segments.count == 5, segments[0].isEmpty, segments[1] == "v1",
+                segments[2] == "clients",
+                segments[4] == "jwks.json",
+                let id = percentDecoded(segments[3]).flatMap(ClientId.init)
             else { throw .notFound }
             return (.keySet(id), ["GET", "HEAD"])
         }
@@ -42,7 +44,9 @@ enum Route: Equatable, Sendable {
                 bytes.append(byte)
                 continue
             }
-            guard let value = UInt8(String(decoding: rest.prefix(2), as: UTF8.self), radix: 16), rest.count >= 2 else {
+            guard let value = UInt8(String(decoding: rest.prefix(2), as: UTF8.self), radix: 16),
+                rest.count >= 2
+            else {
                 return nil
             }
             bytes.append(value)

@@ -60,7 +60,7 @@ public struct DPoPVerifier: Sendable {
         guard let jti = try Self.text(claims, "jti"), !jti.isEmpty,
             jti.utf8.count <= Self.maximumJtiLength
         else { throw .claim("jti") }
-        guard try Self.text(claims, "htm") == method else { throw .method }
+        guard try Self.text(claims, "htm")?.hasSameOctets(as: method) == true else { throw .method }
         guard let htu = try Self.text(claims, "htu"), let claimed = HTTPTargetURI(htu),
             claimed.normalized == uri.normalized
         else { throw .uri }

@@ -17,7 +17,10 @@ extension JSONReader {
         guard index + 1 < bytes.count else { throw fault(.unexpectedCharacter) }
         switch bytes[index + 1] {
         case UInt8(ascii: "/"):
-            index = bytes[index...].firstIndex(of: UInt8(ascii: "\n")) ?? bytes.count
+            let lineEnd = bytes[index...].firstIndex {
+                $0 == UInt8(ascii: "\n") || $0 == UInt8(ascii: "\r")
+            }
+            index = lineEnd ?? bytes.count
         case UInt8(ascii: "*"):
             index += 2
             while index + 1 < bytes.count {
@@ -124,17 +127,29 @@ extension JSONReader {
                 || startsLooseNumber(bytes[start])
         else { throw fault(.unexpectedCharacter) }
         while index < bytes.count, bytes[index].isNumberByte { index += 1 }
-        let literal = bytes[start..<index]
-        let valid = dialect == .json5 ? Self.isJSON5Number(literal) : Self.isNumber(literal)
-        guard valid else { throw fault(.badNumber, at: start) }
-        let text = String(
-            decoding: literal.first == UInt8(ascii: "+") ? literal.dropFirst() : literal,
-            as: UTF8.self)
-        return JSONNumber(text: text)
+        var literal = bytes[start..<index]
+        if dialect == .json5 {
+            if literal.first == UInt8(ascii: "+"), literal.dropFirst().first?.isDigit == true {
+                literal = literal.dropFirst()
+            }
+            if let value = Self.hexadecimal(literal) { return JSONNumber(text: String(value)) }
+        }
+        guard Self.isNumber(literal) else { throw fault(.badNumber, at: start) }
+        return JSONNumber(text: String(decoding: literal, as: UTF8.self))
     }
 
     private func startsLooseNumber(_ byte: UInt8) -> Bool {
-        dialect == .json5 && (byte == UInt8(ascii: "+") || byte == UInt8(ascii: "."))
+        dialect == .json5 && byte == UInt8(ascii: "+")
+    }
+
+    /// `0x` and digits that fit 63 bits; kept as a decimal literal, so that what was read can be written as JSON.
+    private static func hexadecimal(_ literal: ArraySlice<UInt8>) -> Int64? {
+        guard literal.first == UInt8(ascii: "0"),
+            literal.dropFirst().first.map({ $0 | 0x20 }) == UInt8(ascii: "x")
+        else { return nil }
+        let digits = literal.dropFirst(2)
+        guard digits.allSatisfy({ $0.hexValue != nil }) else { return nil }
+        return Int64(String(decoding: digits, as: UTF8.self), radix: 16)
     }
 
     /// RFC 8259 §6: `-? (0 | [1-9][0-9]*) (. [0-9]+)? ([eE] [+-]? [0-9]+)?`.
@@ -152,17 +167,6 @@ extension JSONReader {
             rest = rest.dropFirst(1 + fraction.count)
         }
         return isExponentOrEmpty(rest)
-    }
-
-    private static func isJSON5Number(_ literal: ArraySlice<UInt8>) -> Bool {
-        var rest = literal
-        if rest.first == UInt8(ascii: "+") || rest.first == UInt8(ascii: "-") { rest.removeFirst() }
-        if rest.starts(with: [UInt8(ascii: "0"), UInt8(ascii: "x")]) {
-            let digits = rest.dropFirst(2)
-            return literal.first == UInt8(ascii: "0") && !digits.isEmpty
-                && digits.allSatisfy { $0.hexValue != nil }
-        }
-        return isNumber(rest)
     }
 
     private static func isExponentOrEmpty(_ text: ArraySlice<UInt8>) -> Bool {

@@ -41,11 +41,11 @@ struct JSONReader {
 
     private mutating func readObject() throws(JSONError) -> [JSONMember] {
         var members: [JSONMember] = []
-        var names: Set<String> = []
+        var names = MemberNames()
         try readSequence(closing: UInt8(ascii: "}")) { (reader: inout Self) throws(JSONError) in
             let start = reader.index
             let name = try reader.readName()
-            guard names.insert(name).inserted else {
+            guard names.insert(name) else {
                 throw reader.fault(.duplicateMember, at: start)
             }
             try reader.skipBlanks()

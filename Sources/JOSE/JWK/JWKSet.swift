@@ -31,7 +31,9 @@ public struct JWKSet: Sendable, Equatable {
     ///
     /// A repeated `kid` is told apart by the algorithm (FAPI 2.0 §5.4.3).
     public func candidates(kid: String?, algorithm: JWSAlgorithm) -> [PublicJWK] {
-        keys.filter { $0.algorithm == algorithm && (kid == nil || $0.kid == kid) }
+        let fitting = keys.filter { $0.algorithm == algorithm }
+        guard let kid else { return fitting }
+        return fitting.filter { $0.kid?.hasSameOctets(as: kid) == true }
     }
 
     /// The document, from the allow-list of public members.

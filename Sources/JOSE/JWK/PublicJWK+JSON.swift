@@ -57,10 +57,14 @@ extension PublicJWK {
 
     /// RFC 7517 §4.2 to §4.4: what the key says it is for must include checking a signature of our algorithm.
     private func checkPurpose(_ json: JSONValue) throws(JWKError) {
-        if let use = try Self.optionalText(json, "use"), use != "sig" { throw .notForSignatures }
+        let use = try Self.optionalText(json, "use")
+        if let use, use != "sig" { throw .notForSignatures }
         if let operations = json["key_ops"] {
             guard let list = operations.array else { throw .badMember("key_ops") }
             guard list.contains(where: { $0.string == "verify" }) else { throw .notForSignatures }
+            // Where both are given they must say the same.
+            let agrees = list.allSatisfy { $0.string == "verify" || $0.string == "sign" }
+            guard use == nil || agrees else { throw .notForSignatures }
         }
         if let alg = try Self.optionalText(json, "alg"), alg != algorithm.rawValue {
             throw .notForSignatures

@@ -11,7 +11,7 @@ public struct CompactJWS: Sendable {
     public let kid: String?
     /// The header's `typ`, as written.
     public let type: String?
-    /// The payload's octets.
+    /// The payload's octets; a JWS may have none, but then `claims()` refuses it (RFC 7519 §7.2).
     public let payload: [UInt8]
     /// The octets the signature is made over: `header.payload`, exactly as received.
     public let signingInput: [UInt8]
@@ -25,7 +25,7 @@ public struct CompactJWS: Sendable {
         guard text.count <= Self.maximumLength else { throw .tooLong }
         let bytes = Array(text)
         let segments = bytes.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
-        guard segments.count == 3, segments.allSatisfy({ !$0.isEmpty }) else {
+        guard segments.count == 3, !segments[0].isEmpty, !segments[2].isEmpty else {
             throw .notThreeSegments
         }
         guard let headerBytes = Base64URL.decode(segments[0]),
@@ -87,7 +87,7 @@ public struct CompactJWS: Sendable {
 public enum JWSError: Error, Equatable, Sendable {
     /// More than `CompactJWS.maximumLength` octets.
     case tooLong
-    /// Not exactly three non-empty segments (a JWE, a JSON serialisation, an unsigned token).
+    /// Not exactly three segments, or no header or signature (a JWE, a JSON serialisation, an unsigned token).
     case notThreeSegments
     /// A segment that is not canonical base64url.
     case notBase64URL

@@ -7,7 +7,7 @@ struct PEMText {
     }
 
     let blocks: [Block]
-    /// A BEGIN line without its END: the file was cut.
+    /// A BEGIN line without its END: the file was cut, or put together from a cut one.
     let isCut: Bool
 
     /// Whether the octets look like PEM at all, rather than DER.
@@ -21,8 +21,10 @@ struct PEMText {
         var blocks: [Block] = []
         var label: String?
         var lines: [[UInt8]] = []
+        var isCut = false
         for line in Self.lines(of: bytes) {
             if let begun = Self.marker("-----BEGIN ", line) {
+                isCut = isCut || label != nil
                 label = begun
                 lines = [line]
             } else if let open = label {
@@ -34,7 +36,7 @@ struct PEMText {
             }
         }
         self.blocks = blocks
-        isCut = label != nil
+        self.isCut = isCut || label != nil
     }
 
     private static func marker(_ start: String, _ line: [UInt8]) -> String? {
@@ -57,9 +59,9 @@ struct PEMText {
             lines = lines[0].split(separator: Array("\\n".utf8)).map(Array.init)
         }
         return lines.map { line in
-            let blanks: Set<UInt8> = [0x20, 0x09]
-            let end = line.lastIndex { !blanks.contains($0) }.map { $0 + 1 } ?? 0
-            return Array(line[..<end])
+            let isBlank = { (byte: UInt8) in byte == 0x20 || byte == 0x09 }
+            let end = line.lastIndex { !isBlank($0) }.map { $0 + 1 } ?? 0
+            return Array(line[..<end].drop(while: isBlank))
         }
     }
 }

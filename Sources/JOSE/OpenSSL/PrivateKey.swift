@@ -8,7 +8,7 @@ public final class PrivateKey: @unchecked Sendable {
     public let algorithm: JWSAlgorithm
     /// Its public half, without a key id.
     public let publicJWK: PublicJWK
-    private let pkey: OpaquePointer
+    let pkey: OpaquePointer
     private let prepared: DigestContext
 
     /// Takes over `pkey`, freeing it on failure too, after checking that it may be used and that it works.
@@ -56,7 +56,7 @@ public final class PrivateKey: @unchecked Sendable {
                 let made = UnsafeBufferPointer(rebasing: UnsafeBufferPointer(buffer)[0..<length])
                 guard algorithm == .ES256 else { return Array(made) }
                 guard let octets = ECDSASignature.jose(fromDER: made) else {
-                    throw OpenSSLError.drain()
+                    throw OpenSSLError(reasons: ["a signature that is not DER"])
                 }
                 return octets
             }

@@ -76,28 +76,30 @@ public final class PublicKey: @unchecked Sendable {
         let n = BN_bin2bn(modulus, Int32(modulus.count), nil)
         let e = BN_bin2bn(exponent, Int32(exponent.count), nil)
         let builder = OSSL_PARAM_BLD_new()
+        let context = EVP_PKEY_CTX_new_from_name(nil, "RSA", nil)
         defer {
             BN_free(n)
             BN_free(e)
             OSSL_PARAM_BLD_free(builder)
+            EVP_PKEY_CTX_free(context)
         }
-        guard OSSL_PARAM_BLD_push_BN(builder, OSSL_PKEY_PARAM_RSA_N, n) == 1,
-            OSSL_PARAM_BLD_push_BN(builder, OSSL_PKEY_PARAM_RSA_E, e) == 1,
-            let parameters = OSSL_PARAM_BLD_to_param(builder)
-        else {
-            _ = OpenSSLError.drain()
-            return nil
+        // The parameters keep the pointers to their names, so the names must outlive them.
+        let key = OSSL_PKEY_PARAM_RSA_N.withCString { nameOfN in
+            OSSL_PKEY_PARAM_RSA_E.withCString { nameOfE -> OpaquePointer? in
+                guard OSSL_PARAM_BLD_push_BN(builder, nameOfN, n) == 1,
+                    OSSL_PARAM_BLD_push_BN(builder, nameOfE, e) == 1,
+                    let parameters = OSSL_PARAM_BLD_to_param(builder)
+                else { return nil }
+                defer { OSSL_PARAM_free(parameters) }
+                var key: OpaquePointer?
+                guard EVP_PKEY_fromdata_init(context) == 1,
+                    EVP_PKEY_fromdata(context, &key, copenssl_EVP_PKEY_PUBLIC_KEY(), parameters)
+                        == 1
+                else { return nil }
+                return key
+            }
         }
-        defer { OSSL_PARAM_free(parameters) }
-        let context = EVP_PKEY_CTX_new_from_name(nil, "RSA", nil)
-        defer { EVP_PKEY_CTX_free(context) }
-        var key: OpaquePointer?
-        guard EVP_PKEY_fromdata_init(context) == 1,
-            EVP_PKEY_fromdata(context, &key, copenssl_EVP_PKEY_PUBLIC_KEY(), parameters) == 1
-        else {
-            _ = OpenSSLError.drain()
-            return nil
-        }
+        if key == nil { _ = OpenSSLError.drain() }
         return key
     }
 }

@@ -6,7 +6,7 @@ internal import Synchronization
 public final class HTTPServer: Sendable {
     /// The port it listens on.
     public let port: UInt16
-    private let core: ServerCore
+    let core: ServerCore
     private let lanes: [Lane]
     private let listener: Listener
 

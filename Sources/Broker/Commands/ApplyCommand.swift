@@ -1,0 +1,53 @@
+/// `broker apply FILE`: makes the database hold what a file declares.
+enum ApplyCommand {
+    static let help = """
+        Usage: broker apply FILE [--dry-run] [--prune] [--database-url URL]
+
+        Reads tenants, clients, keys, gates and limits from FILE (JSON5) and makes the database
+        hold exactly that, in one transaction; running replicas follow at once. The whole file is
+        refused when anything in it is wrong, and every fault is named with its place.
+
+          --dry-run   show what would change and change nothing
+          --prune     remove tenants and clients that FILE does not name (they stay otherwise)
+        \(DatabaseOptions.help)
+        """
+
+    static func run(_ words: [String]) async throws(CommandError) {
+        let arguments = try Arguments(
+            words, options: DatabaseOptions.options, flags: ["--dry-run", "--prune"],
+            positional: 1...1)
+        let path = arguments.positional[0]
+        let declaration: Declaration
+        do {
+            declaration = try DeclarationReader.read(try TextFile.read(path))
+        } catch let refused as DocumentRefused {
+            let faults = refused.faults.map { "\(path): \($0)" }.joined(separator: "\n")
+            throw .refused("\(faults)\nnothing was changed")
+        } catch let error as CommandError {
+            throw error
+        } catch {
+            throw .refused("\(path): \(error)")
+        }
+        let repository = DeclarationRepository(
+            connection: try DatabaseOptions.connection(arguments))
+        let isDryRun = arguments.has("--dry-run")
+        let plan: DeclarationPlan
+        do {
+            plan = try await repository.apply(
+                declaration, prune: arguments.has("--prune"), dryRun: isDryRun)
+        } catch {
+            throw CommandError(error)
+        }
+        guard plan.conflicts.isEmpty else {
+            throw .refused((plan.conflicts + ["nothing was changed"]).joined(separator: "\n"))
+        }
+        plan.lines.forEach(Output.line)
+        plan.kept.forEach { Output.note("note: \($0)") }
+        if plan.isEmpty {
+            Output.line("nothing to change")
+        } else {
+            Output.line(
+                isDryRun ? "dry run: nothing was changed" : "applied \(plan.lines.count) change(s)")
+        }
+    }
+}

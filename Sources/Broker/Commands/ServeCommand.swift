@@ -1,0 +1,64 @@
+import Glibc
+
+/// `broker serve` and `broker check-config`.
+enum ServeCommand {
+    static let help = """
+        Usage: broker serve --config FILE
+
+        Serves until SIGTERM or SIGINT, then finishes what is in flight and exits 0. Logs one JSON
+        object a line on standard output; `broker.started` tells that it listens.
+
+        FILE is JSON5:
+          listen: { address: "0.0.0.0", port: 8443 },
+          public_url: "https://broker.example",      // as callers reach it; DPoP proofs must name it
+          tls: { certificate_file: "…", key_file: "…" },   // without, only on loopback
+          database_url_file: "…",                    // or the environment's DATABASE_URL
+          lanes: 2,                                  // one a core unless given
+          shutdown_grace_seconds: 20,
+          dpop: { maximum_age: 60, maximum_ahead: 10 },
+        """
+
+    static let checkHelp = """
+        Usage: broker check-config --config FILE
+
+        Reads the configuration of 'broker serve' and names every fault in it; starts nothing.
+        """
+
+    static func check(_ words: [String]) throws(CommandError) {
+        let path = try Arguments(words, options: ["--config"]).required("--config")
+        _ = try configuration(path)
+        Output.line("\(path): good")
+    }
+
+    static func run(_ words: [String]) async throws(CommandError) {
+        let path = try Arguments(words, options: ["--config"]).required("--config")
+        let configuration = try configuration(path)
+        let conninfo = try connectionString(configuration)
+        // Before any socket is opened: a peer that has gone is an error of one write, not of the process.
+        signal(SIGPIPE, SIG_IGN)
+        let signals = StopSignals()
+        let service = try await Service(
+            configuration, conninfo: conninfo, log: EventLog(), clock: .system)
+        await service.stop(signal: await signals.first())
+    }
+
+    private static func configuration(_ path: String) throws(CommandError) -> ServeConfiguration {
+        let bytes = try TextFile.read(path)
+        do {
+            return try ServeConfiguration(bytes, cores: sysconf(Int32(_SC_NPROCESSORS_ONLN)))
+        } catch {
+            throw .refused(error.faults.map { "\(path): \($0)" }.joined(separator: "\n"))
+        }
+    }
+
+    private static func connectionString(_ configuration: ServeConfiguration) throws(CommandError)
+        -> String
+    {
+        if let path = configuration.databaseURLFile { return try DatabaseOptions.readFile(path) }
+        guard let url = Environment.variable("DATABASE_URL"), !url.isEmpty else {
+            throw .refused(
+                "no database: set database_url_file in the configuration, or DATABASE_URL")
+        }
+        return url
+    }
+}

@@ -1,0 +1,142 @@
+import AssertionMint
+import JOSE
+import SocketServer
+
+/// One running broker: its lanes, their stores, the directory and the socket server, wired together.
+struct Service: Sendable {
+    private let server: HTTPServer
+    private let stores: [PostgresLaneStore]
+    private let refresher: DirectoryRefresher
+    private let maintenance: MaintenanceTimer
+    private let log: EventLog
+    private let clock: WallClock
+    private let grace: Duration
+
+    /// The port it listens on.
+    var port: UInt16 { server.port }
+
+    /// Starts to serve.
+    ///
+    /// A database that cannot be reached is waited for, with 503 and a red readiness until then; one with the wrong schema, and
+    /// a client whose key cannot be used, stop the start.
+    init(
+        _ configuration: ServeConfiguration, conninfo: String, log: EventLog, clock: WallClock
+    ) async throws(CommandError) {
+        let migrator = try Migrations.migrator(configuration.migrationsDirectory)
+        let control = ControlConnection(conninfo: conninfo)
+        let repository = DirectoryRepository(connection: control, keys: SigningKeys())
+        let directories = Self.directories(repository, log: log, clock: clock)
+        try await Self.checkAtStart(migrator, control, directories)
+
+        let lanes = (0..<configuration.lanes).map { Lane(index: $0) }
+        stores = lanes.map {
+            PostgresLaneStore(queue: $0.queue, configuration: .init(conninfo: conninfo))
+        }
+        let mint = try Self.mintRoute(configuration, directories, stores, log: log, clock: clock)
+        let probe = ReadinessProbe(
+            database: StoreReadiness(
+                connection: ControlConnection(
+                    conninfo: conninfo, connectLimitMilliseconds: 1500,
+                    statementLimitMilliseconds: 1500),
+                schemaVersion: migrator.newestVersion),
+            directories: directories)
+        let handler = BrokerHandler(
+            mint: mint, keySets: KeySetRoute(directories: directories),
+            readiness: Readiness(clock: clock) { await probe.report() }, log: log, clock: clock)
+        do {
+            server = try HTTPServer(
+                Self.http(configuration, log: log, clock: clock), lanes: lanes, handler: handler)
+            try server.start()
+        } catch {
+            throw .unavailable(error.description)
+        }
+        refresher = DirectoryRefresher(directories: directories) { try await repository.revision() }
+        maintenance = MaintenanceTimer(
+            StoreMaintenance(connection: ControlConnection(conninfo: conninfo)), log: log,
+            clock: clock)
+        self.log = log
+        self.clock = clock
+        grace = .seconds(configuration.shutdownGraceSeconds)
+        let port = server.port
+        log.write("broker.started", at: clock.microseconds()) {
+            $0.member("address", configuration.address)
+            $0.member("port", port)
+            $0.member("lanes", configuration.lanes)
+            if let directory = directories.current { $0.member("revision", directory.revision) }
+        }
+    }
+
+    /// Finishes what is in flight within the grace time, then closes everything.
+    func stop(signal: Int32) async {
+        log.write("broker.stopping", at: clock.microseconds()) { $0.member("signal", signal) }
+        await server.drain(grace: grace)
+        refresher.stop()
+        maintenance.stop()
+        for store in stores { await store.close() }
+        log.write("broker.stopped", at: clock.microseconds()) { _ in }
+        log.flush()
+    }
+
+    private static func directories(
+        _ repository: DirectoryRepository, log: EventLog, clock: WallClock
+    ) -> DirectoryKeeper {
+        DirectoryKeeper {
+            try await repository.ensureNonceSecret()
+            return try await repository.load()
+        } report: { outcome in
+            switch outcome {
+            case .success(let directory):
+                log.write("declaration.loaded", at: clock.microseconds()) {
+                    $0.member("revision", directory.revision)
+                    $0.member("clients", directory.clients.count)
+                }
+                for (client, reason) in directory.unusableClients {
+                    log.write("key.unusable", at: clock.microseconds()) {
+                        $0.member("client_id", client.rawValue)
+                        $0.member("cause", reason)
+                    }
+                }
+            case .failure(let error):
+                log.write("declaration.failed", at: clock.microseconds()) {
+                    $0.member("cause", String(describing: error))
+                }
+            }
+        }
+    }
+
+    private static func mintRoute(
+        _ configuration: ServeConfiguration, _ directories: DirectoryKeeper,
+        _ stores: [any AssertionStore],
+        log: EventLog, clock: WallClock
+    ) throws(CommandError) -> MintRoute {
+        guard let uri = HTTPTargetURI(configuration.publicURL.origin + "/v1/assertions") else {
+            throw .refused("public_url cannot be used")
+        }
+        let authenticator = Authenticator(
+            uri: uri,
+            verifier: DPoPVerifier(
+                maximumAge: configuration.dpopMaximumAge,
+                maximumAhead: configuration.dpopMaximumAhead),
+            keys: PublicKeyCache())
+        return MintRoute(
+            authenticator: authenticator, directories: directories, stores: stores, log: log,
+            clock: clock)
+    }
+
+    private static func http(
+        _ configuration: ServeConfiguration, log: EventLog, clock: WallClock
+    ) -> HTTPServerConfiguration {
+        var http = HTTPServerConfiguration(
+            address: configuration.address, port: configuration.port,
+            tls: configuration.tls.map {
+                TLSConfiguration(
+                    certificateChainFile: $0.certificateFile, privateKeyFile: $0.keyFile)
+            })
+        http.observe = { event in
+            log.write("http.limited", at: clock.microseconds()) {
+                $0.member("cause", String(describing: event))
+            }
+        }
+        return http
+    }
+}

@@ -1,0 +1,117 @@
+/// The records that go to the database together, and the shared limits they stand under.
+struct MintBatch: Sendable {
+    let records: [MintRecord]
+    let quotas: [SharedQuota]
+    /// For each record the place of its client's limit in `quotas`, counted from 1; 0 for none.
+    let clientLimits: [Int32]
+    let tenantLimits: [Int32]
+
+    /// - Parameter now: Microseconds on the clock of `leases`.
+    init(_ records: [MintRecord], leases: inout LeaseBook, now: Int64) {
+        var places: [SharedLimit: Int] = [:]
+        var limits: [SharedLimit] = []
+        var demand: [Int64] = []
+        func place(of limit: SharedLimit?) -> Int32 {
+            guard let limit else { return 0 }
+            let place = places[limit] ?? limits.count
+            if place == limits.count {
+                places[limit] = place
+                limits.append(limit)
+                demand.append(0)
+            }
+            demand[place] += 1
+            return Int32(place + 1)
+        }
+        clientLimits = records.map { place(of: $0.clientLimit) }
+        tenantLimits = records.map { place(of: $0.tenantLimit) }
+        self.records = records
+        var quotas: [SharedQuota] = []
+        for (limit, demand) in zip(limits, demand) {
+            quotas.append(leases.quote(limit, demand: demand, now: now))
+        }
+        self.quotas = quotas
+    }
+
+    /// Enters what the answer says about leases.
+    func settle(_ answer: BatchAnswer, leases: inout LeaseBook, sentAt: Int64) {
+        var spent = [Int64](repeating: 0, count: quotas.count + 1)
+        for (index, decision) in answer.decisions.enumerated() where decision.code == .recorded {
+            spent[Int(clientLimits[index])] += 1
+            spent[Int(tenantLimits[index])] += 1
+        }
+        for (index, quota) in quotas.enumerated() {
+            guard let lease = answer.leases[index] else {
+                leases.giveUp(quota)
+                continue
+            }
+            leases.settle(
+                quota, held: lease.held, leased: lease.leased, spent: spent[index + 1],
+                sentAt: sentAt)
+        }
+    }
+
+    /// The outcome is unknown.
+    func giveUp(leases: inout LeaseBook) {
+        for quota in quotas { leases.giveUp(quota) }
+    }
+
+    /// The verdict on the record at `index`; `nil`: decide it again with the next batch.
+    func verdict(_ decision: BatchAnswer.Decision, at index: Int) -> MintVerdict? {
+        let record = records[index]
+        func limited(by policy: RatePolicy?) -> MintVerdict {
+            guard let policy else { return .unavailable(.unexpectedAnswer) }
+            return .limited(policy: policy, retryAfterMicroseconds: decision.microseconds)
+        }
+        switch decision.code {
+        case .recorded:
+            return .recorded(
+                remaining: Int(clamping: decision.remaining),
+                resetAfterMicroseconds: decision.microseconds)
+        case .installLimited: return limited(by: record.install)
+        case .clientLimited: return limited(by: record.client)
+        case .tenantLimited: return limited(by: record.tenant)
+        case .proofReplayed: return .proofReplayed
+        case .stale: return .stale
+        case .clockSkew: return .unavailable(.clockSkew)
+        case .jtiTaken: return .unavailable(.jtiTaken)
+        case .decideAgain: return nil
+        }
+    }
+}
+
+extension MintRecord {
+    fileprivate var clientLimit: SharedLimit? {
+        client.map { SharedLimit(scope: .client, subject: clientId, policy: $0) }
+    }
+
+    fileprivate var tenantLimit: SharedLimit? {
+        tenant.map { SharedLimit(scope: .tenant, subject: tenantId, policy: $0) }
+    }
+
+    /// Within the bounds the tables keep. One record that broke a CHECK would take its whole batch along.
+    var isWellFormed: Bool {
+        (1...256).contains(clientId.utf8.count) && (1...128).contains(tenantId.utf8.count)
+            && !clientId.utf8.contains(0) && !tenantId.utf8.contains(0)
+            && Self.isBase64URL(dpopJkt, count: 43) && Self.isBase64URL(jti, count: 22)
+            && (0...Self.latestSecond).contains(issuedAt)
+            && (issuedAt...Self.latestSecond).contains(expiresAt)
+            && (proof.map { $0.hash.count == 32 && (0...Self.latestSecond).contains($0.issuedAt) }
+                ?? true)
+            && install.isValid && (client?.isValid ?? true) && (tenant?.isValid ?? true)
+    }
+
+    /// So that a slot number always fits its column.
+    private static let latestSecond: Int64 = 1 << 36
+
+    private static func isBase64URL(_ text: String, count: Int) -> Bool {
+        text.utf8.count == count
+            && text.utf8.allSatisfy { byte in
+                switch byte {
+                case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
+                    UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"):
+                    true
+                default: false
+                }
+            }
+    }
+}

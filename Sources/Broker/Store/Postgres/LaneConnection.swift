@@ -1,0 +1,177 @@
+import CLibpq
+import Dispatch
+import Glibc
+
+/// One established connection on a lane's queue: a statement at a time, no call ever waits.
+///
+/// The sources watch a duplicate of libpq's descriptor, closed in their cancel handler, so libpq may close its own
+/// whenever it likes and no source ever watches a descriptor that is closed or someone else's.
+/// Sendable: everything happens on `queue`.
+final class LaneConnection: @unchecked Sendable {
+    enum Event: ~Copyable {
+        /// Every byte of the statement is with the kernel.
+        case sent
+        /// The statement's answer; the connection is free again.
+        case answered(QueryResult)
+        /// The server refused the statement; the connection is free again.
+        case refused(PostgresError)
+        /// The connection is gone. Comes last, and once.
+        case lost(String)
+    }
+
+    private enum Phase {
+        case idle, sending, awaiting, closed
+    }
+
+    private let link: PostgresLink
+    private let queue: DispatchQueue
+    private let onEvent: @Sendable (LaneConnection, consuming Event) -> Void
+    private let reading: any DispatchSourceRead
+    private let writing: any DispatchSourceWrite
+    private var phase = Phase.idle
+    private var isWritingArmed = false
+    private var result: QueryResult?
+    private var error: PostgresError?
+
+    /// - Parameter link: Connected and idle; given up by the caller.
+    /// - Parameter onEvent: Called on `queue`, never from within a call to this object but `send`.
+    init?(
+        _ link: PostgresLink, queue: DispatchQueue,
+        onEvent: @escaping @Sendable (LaneConnection, consuming Event) -> Void
+    ) {
+        let descriptor = fcntl(link.descriptor, F_DUPFD_CLOEXEC, 0)
+        guard descriptor >= 0 else { return nil }
+        self.link = link
+        self.queue = queue
+        self.onEvent = onEvent
+        reading = DispatchSource.makeReadSource(fileDescriptor: descriptor, queue: queue)
+        writing = DispatchSource.makeWriteSource(fileDescriptor: descriptor, queue: queue)
+        let bothCancelled = DispatchGroup()
+        bothCancelled.enter()
+        bothCancelled.enter()
+        bothCancelled.notify(queue: queue) { Glibc.close(descriptor) }
+        reading.setCancelHandler { bothCancelled.leave() }
+        writing.setCancelHandler { bothCancelled.leave() }
+        reading.setEventHandler { [weak self] in self?.readable() }
+        writing.setEventHandler { [weak self] in self?.writable() }
+        reading.activate()
+    }
+
+    deinit {
+        close()
+    }
+
+    /// Whether a statement can be sent; false as well when the server has left meanwhile.
+    func isUsable() -> Bool {
+        guard case .idle = phase else { return false }
+        return link.stillStands()
+    }
+
+    /// Hands over one statement. False when it certainly did not leave.
+    func send(_ statement: Statement, _ parameters: StatementParameters) -> Bool {
+        guard case .idle = phase else { return false }
+        let accepted =
+            switch statement {
+            case .prepared(let name):
+                link.sendPrepared(name: name, parameters, binaryResult: true)
+            case .text(let sql):
+                link.send(sql, parameters, binaryResult: true)
+            }
+        guard accepted else { return false }
+        phase = .sending
+        flush()
+        return true
+    }
+
+    enum Statement {
+        case prepared(name: String)
+        case text(String)
+    }
+
+    func canceller() -> Canceller? { link.canceller() }
+
+    /// Gives the connection up. No event follows.
+    func close() {
+        if case .closed = phase { return }
+        phase = .closed
+        // A source must be activated to be cancelled and freed.
+        if !isWritingArmed { writing.resume() }
+        writing.cancel()
+        reading.cancel()
+    }
+
+    private func flush() {
+        switch link.flush() {
+        case .all:
+            disarmWriting()
+            phase = .awaiting
+            onEvent(self, .sent)
+        case .some:
+            armWriting()
+        case .failed:
+            lose()
+        }
+    }
+
+    private func writable() {
+        guard case .sending = phase else { return disarmWriting() }
+        flush()
+    }
+
+    private func readable() {
+        if case .closed = phase { return }
+        guard link.consumeInput() else { return lose() }
+        switch phase {
+        case .idle, .closed:
+            return
+        case .sending:
+            // libpq wants its input read before it can write on.
+            flush()
+        case .awaiting:
+            break
+        }
+        collect()
+    }
+
+    private func collect() {
+        while case .awaiting = phase {
+            switch link.nextResult() {
+            case .needsInput:
+                return
+            case .result(let received):
+                error = error ?? received.error
+                result = consume received
+            case .done:
+                phase = .idle
+                let received = result.take()
+                if let refusal = error.take() {
+                    onEvent(self, .refused(refusal))
+                } else if let received = consume received {
+                    onEvent(self, .answered(received))
+                } else {
+                    lose()
+                }
+                return
+            }
+        }
+    }
+
+    private func lose() {
+        guard phase != .closed else { return }
+        let message = link.lastMessage
+        close()
+        onEvent(self, .lost(message))
+    }
+
+    private func armWriting() {
+        guard !isWritingArmed else { return }
+        isWritingArmed = true
+        writing.resume()
+    }
+
+    private func disarmWriting() {
+        guard isWritingArmed else { return }
+        isWritingArmed = false
+        writing.suspend()
+    }
+}

@@ -1,0 +1,76 @@
+import AssertionMint
+import JOSE
+
+/// Reads the whole declaration at one revision and makes a `Directory` of it.
+struct DirectoryRepository: Sendable {
+    let connection: ControlConnection
+    let keys: SigningKeys
+
+    /// - Throws: `PostgresError`. A row the broker cannot understand is an `unexpectedAnswer` that names it: a directory with
+    ///   a client left out would answer "unknown" for a client that exists.
+    func load() async throws(PostgresError) -> Directory {
+        let rows = try await connection.transaction { session throws(PostgresError) in
+            try DeclarationRows(session)
+        }
+        var usedURIs: Set<String> = []
+        var clients: [RegisteredClient] = []
+        for row in rows.clients {
+            let clientKeys = rows.keys[row.id] ?? []
+            usedURIs.formUnion(clientKeys.map(\.uri))
+            clients.append(
+                RegisteredClient(
+                    id: row.id, tenant: row.tenant, settings: row.settings,
+                    tenantSettings: row.tenantSettings,
+                    signing: signing(row, clientKeys), publicKeys: clientKeys.map(\.publicJWK)))
+        }
+        keys.keep(only: usedURIs)
+        guard let nonces = DPoPNonces(secrets: rows.nonceSecrets) else {
+            throw .unexpectedAnswer("no usable secret for DPoP nonces")
+        }
+        return Directory(
+            revision: rows.revision, clients: clients, tokens: rows.tokens, blocks: rows.blocks,
+            nonces: nonces)
+    }
+
+    /// The revision the database has now.
+    func revision() async throws(PostgresError) -> Int64 {
+        let rows = try await connection.query("SELECT revision FROM broker.declaration")
+        guard let row = rows.first else { throw .unexpectedAnswer("no declaration") }
+        return try row.integer("revision")
+    }
+
+    /// Makes the secret of the DPoP nonces when there is none; of several replicas that start at once one wins.
+    func ensureNonceSecret() async throws(PostgresError) {
+        let secret: [UInt8]
+        do { secret = try SecureRandom.bytes(32) } catch {
+            throw .unexpectedAnswer("no randomness")
+        }
+        _ = try await connection.query(
+            """
+            INSERT INTO broker.server_secret (name, created_at, value)
+            SELECT 'dpop-nonce', 'epoch', $1::bytea
+            WHERE NOT EXISTS (SELECT FROM broker.server_secret WHERE name = 'dpop-nonce')
+            ON CONFLICT DO NOTHING
+            """, .bytes(secret))
+    }
+
+    private func signing(
+        _ client: DeclarationRows.Client, _ clientKeys: [Declaration.Key]
+    ) -> RegisteredClient.Signing {
+        guard let active = clientKeys.first(where: { $0.state == .active }) else {
+            return .unusable("no key is active")
+        }
+        guard active.publicJWK.algorithm == client.settings.algorithm else {
+            return .unusable("the active key is for \(active.publicJWK.algorithm)")
+        }
+        do {
+            let key = try keys.key(uri: active.uri, publicJWK: active.publicJWK)
+            return .ready(
+                AssertionSigner(
+                    clientId: client.id, key: key, kid: active.kid, profile: client.settings.profile
+                ))
+        } catch {
+            return .unusable("\(active.uri): \(error)")
+        }
+    }
+}

@@ -1,0 +1,44 @@
+/// Keeps the tables as small as the lifetimes allow: empties old jti partitions, forgets idle limits.
+///
+/// Every replica may run it, as often as it likes; the database lets one work at a time on jti, and skips
+/// what others hold for limits.
+struct StoreMaintenance: Sendable {
+    /// What one round did.
+    struct Round: Sendable, Equatable {
+        /// The partitions emptied.
+        var emptied: [String] = []
+        /// How many limits were forgotten.
+        var forgotten: Int64 = 0
+    }
+
+    /// Pages of the limits' table in one transaction: 8 MB, some 50,000 rows.
+    private static let pagesAtOnce: Int64 = 1024
+
+    private let connection: ControlConnection
+
+    init(connection: ControlConnection) {
+        self.connection = connection
+    }
+
+    /// One round, to be run about once a minute.
+    func run() async throws(PostgresError) -> Round {
+        var round = Round()
+        for row in try await connection.query(
+            "SELECT emptied FROM broker.empty_expired_slots() AS emptied")
+        {
+            round.emptied.append(try row.text("emptied"))
+        }
+        var page: Int64 = 0
+        var pages: Int64 = 1
+        while page < pages {
+            let rows = try await connection.query(
+                "SELECT forgotten, table_blocks FROM broker.forget_idle_rates($1::bigint, $2::bigint)",
+                .integer(page), .integer(Self.pagesAtOnce))
+            guard let row = rows.first else { throw .unexpectedAnswer("no row") }
+            round.forgotten += try row.integer("forgotten")
+            pages = try row.integer("table_blocks")
+            page += Self.pagesAtOnce
+        }
+        return round
+    }
+}

@@ -1,0 +1,64 @@
+/// Whether the database could commit a mint now: it tries what a mint needs, not `SELECT 1`.
+struct StoreReadiness: Sendable {
+    enum Answer: Sendable, Equatable {
+        case ready
+        /// Fixed words without secrets, for the probe's answer.
+        case notReady(Fault)
+    }
+
+    enum Fault: String, Sendable, Equatable {
+        case unreachable
+        case readOnly = "read_only"
+        case schemaOutdated = "schema_outdated"
+        case noPrivilege = "no_privilege"
+        case refused
+    }
+
+    private let connection: ControlConnection
+    private let schemaVersion: Int
+
+    /// - Parameters:
+    ///   - connection: One of the probe's own, so that no other work can hold it up, with small limits: they
+    ///     bound how long the probe takes.
+    ///   - schemaVersion: `Migrator.newestVersion`.
+    init(connection: ControlConnection, schemaVersion: Int) {
+        self.connection = connection
+        self.schemaVersion = schemaVersion
+    }
+
+    func check() async -> Answer {
+        do throws(PostgresError) {
+            let rows = try await connection.query(Self.question)
+            guard let row = rows.first else { return .notReady(.refused) }
+            if try !row.boolean("writable") { return .notReady(.readOnly) }
+            if try !row.boolean("privileged") { return .notReady(.noPrivilege) }
+            // A newer schema is fine: columns come first, code second.
+            if try row.integer("version") < Int64(schemaVersion) {
+                return .notReady(.schemaOutdated)
+            }
+            return .ready
+        } catch {
+            switch error.sqlState {
+            case nil: return .notReady(.unreachable)
+            case "42P01", "3F000": return .notReady(.schemaOutdated)
+            case "42501": return .notReady(.noPrivilege)
+            case "25006": return .notReady(.readOnly)
+            default: return .notReady(.refused)
+            }
+        }
+    }
+
+    /// A missing table fails here as it would in a mint. (A list of privileges would mean any of them.)
+    private static let question = """
+        SELECT NOT pg_is_in_recovery()
+                AND current_setting('transaction_read_only') = 'off' AS writable,
+            has_table_privilege('broker.assertion_jti', 'INSERT')
+                AND has_table_privilege('broker.proof_jti', 'INSERT')
+                AND has_table_privilege('broker.install_rate', 'INSERT')
+                AND has_table_privilege('broker.install_rate', 'UPDATE')
+                AND has_table_privilege('broker.shared_rate', 'INSERT')
+                AND has_table_privilege('broker.shared_rate', 'UPDATE')
+                AND EXISTS (SELECT FROM broker.declaration) AS privileged,
+            (SELECT COALESCE(max(version), 0) FROM broker.schema_migration) AS version
+        """
+}

@@ -1,0 +1,138 @@
+/// One request for an `HTTPTransport`.
+public struct HTTPRequest: Sendable {
+    /// As it goes on the wire, upper case.
+    public var method: String
+    /// Absolute `https` URL, or `http` to a loopback host where the environment allows it.
+    public var url: String
+    /// Header lines in order.
+    public var headers: [HTTPHeader]
+    /// What follows the head.
+    public var body: HTTPBody
+    /// A longer answer body is dropped and the answer marked `isOversized` (R-100-26).
+    public var maximumAnswerBytes: Int
+
+    /// A request with an answer of 1 MiB at most, unless told otherwise.
+    public init(
+        method: String, url: String, headers: [HTTPHeader] = [], body: HTTPBody = .none,
+        maximumAnswerBytes: Int = 1 << 20
+    ) {
+        self.method = method
+        self.url = url
+        self.headers = headers
+        self.body = body
+        self.maximumAnswerBytes = maximumAnswerBytes
+    }
+}
+
+/// A request body, which says by its kind whether a second attempt can deliver the same bytes.
+public enum HTTPBody: Sendable {
+    /// No body.
+    case none
+    /// Bytes that can be sent again. Empty bytes are a body of length zero.
+    case bytes([UInt8])
+    /// A source that can be read once: each call gives the next bytes, `nil` the end. Never repeated.
+    case oneShot(@Sendable () throws -> [UInt8]?)
+
+    /// Whether a second attempt would deliver the same bytes.
+    var isReplayable: Bool {
+        if case .oneShot = self { false } else { true }
+    }
+
+    /// The longest one-shot body that is read into memory.
+    static let maximumOneShotBytes = 64 << 20
+
+    /// What there is to send now; empties a one-shot source. `bytes` is `nil` for no body.
+    func read() throws -> Content {
+        switch self {
+        case .none: return Content(bytes: nil)
+        case .bytes(let bytes): return Content(bytes: bytes)
+        case .oneShot(let next):
+            var bytes: [UInt8] = []
+            while let chunk = try next() {
+                bytes += chunk
+                guard bytes.count <= Self.maximumOneShotBytes else { throw BodyTooLong() }
+            }
+            return Content(bytes: bytes)
+        }
+    }
+
+    struct Content {
+        let bytes: [UInt8]?
+    }
+
+    struct BodyTooLong: Error {}
+}
+
+/// One header line.
+public struct HTTPHeader: Sendable, Equatable {
+    /// The field's name; compared without regard to case.
+    public var name: String
+    /// Its value.
+    public var value: String
+
+    /// A line.
+    public init(_ name: String, _ value: String) {
+        self.name = name
+        self.value = value
+    }
+}
+
+/// How one request ended (R-100-20).
+public enum HTTPOutcome: Sendable, Equatable {
+    /// The peer answered, with whatever status.
+    case answer(HTTPAnswer)
+    /// No status line came; the peer may have acted on the request.
+    case lost(LossReason)
+    /// Provably no request byte left the device.
+    case unsent(LossReason)
+}
+
+/// Why no answer came; for diagnostics, no rule depends on it.
+public enum LossReason: Sendable, Equatable {
+    /// The URL or a header cannot be sent.
+    case invalidRequest
+    /// No address, no route, or nobody listens.
+    case unreachable
+    /// The TLS handshake failed or the certificate is not trusted.
+    case insecure
+    /// A time limit passed.
+    case timedOut
+    /// The connection ended without an answer.
+    case broken
+    /// The system or the caller stopped the request.
+    case cancelled
+}
+
+/// A status line with its headers and body.
+public struct HTTPAnswer: Sendable, Equatable {
+    /// The HTTP status.
+    public var status: Int
+    /// Header lines in the order in which they came.
+    public var headers: [HTTPHeader]
+    /// The whole body; empty when `isOversized`.
+    public var body: [UInt8]
+    /// The body was longer than the request allowed.
+    public var isOversized: Bool
+
+    /// An answer.
+    public init(
+        status: Int, headers: [HTTPHeader] = [], body: [UInt8] = [], isOversized: Bool = false
+    ) {
+        self.status = status
+        self.headers = headers
+        self.body = body
+        self.isOversized = isOversized
+    }
+
+    /// Every value of a field, in order.
+    public func values(_ name: String) -> [String] {
+        let wanted = name.lowercased()
+        return headers.filter { $0.name.lowercased() == wanted }.map(\.value)
+    }
+
+    /// The value of a field that came exactly once.
+    public func single(_ name: String) -> String? {
+        let values = values(name)
+        return values.count == 1 ? values[0] : nil
+    }
+}

@@ -1,0 +1,143 @@
+import Foundation
+import Glibc
+import Synchronization
+import Testing
+
+@testable import SocketServer
+
+/// Each test runs in a process of its own, since it counts or limits the descriptors of the whole process.
+@Suite struct DescriptorTests {
+    @Test func `no descriptor is left over after thousands of connections that end in every way`()
+        async
+    {
+        await #expect(processExitsWith: .success) {
+            let server = try TestServer {
+                $0.deadlines.head = .milliseconds(200)
+                $0.deadlines.request = .milliseconds(200)
+            }
+            let port = server.port
+            _ = try await server.answers(to: RawInput.second, count: 1)
+            await server.untilEmpty()
+            let before = try Self.openDescriptors()
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for seed in 0..<8 {
+                    group.addTask { try await offPool { try Self.storm(port, seed: UInt64(seed)) } }
+                }
+                try await group.waitForAll()
+            }
+            await server.untilEmpty()
+            #expect(try Self.openDescriptors() == before)
+            let answers = try await server.answers(to: RawInput.second, count: 1)
+            #expect(answers.map(\.body) == ["hello"])
+            await server.stop()
+        }
+    }
+
+    @Test
+    func `without descriptors accepting rests, burns no processor time, and goes on by itself`()
+        async
+    {
+        await #expect(processExitsWith: .success) {
+            let events = Mutex<[ServerEvent]>([])
+            let server = try TestServer {
+                $0.deadlines.head = .seconds(60)
+                $0.observe = { event in events.withLock { $0.append(event) } }
+            }
+            _ = try await server.answers(to: RawInput.second, count: 1)
+            await server.untilEmpty()
+            // Clients of another process, so that only the server runs short.
+            let clients = Process()
+            clients.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+            clients.arguments = ["python3", "-c", Self.crowd, "\(server.port)"]
+            let (input, output) = (Pipe(), Pipe())
+            (clients.standardInput, clients.standardOutput) = (input, output)
+            try clients.run()
+            let used = try Self.openDescriptors()
+            var limit = rlimit(rlim_cur: rlim_t(used + 40), rlim_max: rlim_t(used + 40))
+            try #require(setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0)
+            try input.fileHandleForWriting.write(contentsOf: Data("open\n".utf8))
+            #expect(Self.line(from: output) == "opened 100, hungry for 1 s")
+            // The client measured nothing but time: how much of it did we burn?
+            let burnt = Self.processorSeconds()
+            try input.fileHandleForWriting.write(contentsOf: Data("rest\n".utf8))
+            #expect(Self.line(from: output) == "rested 2 s")
+            #expect(Self.processorSeconds() - burnt < 0.5)
+            #expect(events.withLock { $0 } == [.acceptPaused(reason: "Too many open files")])
+            try input.fileHandleForWriting.write(contentsOf: Data("close half\n".utf8))
+            #expect(Self.line(from: output) == "answered 50")
+            try input.fileHandleForWriting.close()
+            clients.waitUntilExit()
+            await server.untilEmpty()
+            await server.stop()
+        }
+    }
+
+    /// Connections that end by reset, by the client, by the server, or by a deadline in the middle of a request.
+    private static func storm(_ port: UInt16, seed: UInt64) throws {
+        var random = SeededRandom(seed: seed)
+        for _ in 0..<400 {
+            let client = try RawClient(port: port)
+            switch Int.random(in: 0..<6, using: &random) {
+            case 0: client.send(RawInput.second)
+            case 1:
+                client.send("GET /later HTTP/1.1\r\nHost: a\r\n\r\n")
+                client.reset()
+            case 2: client.send("POST /echo HTTP/1.1\r\nHost: a\r\nContent-Le")
+            case 3:
+                client.send("GET /close HTTP/1.1\r\nHost: a\r\n\r\n")
+                guard client.readAnswers().map(\.body) == ["bye"] else {
+                    throw ClientError(text: "wrong answer")
+                }
+            case 4: client.send("GET / HTTP/1.1\nx")
+            default:
+                client.send(
+                    RawInput.second
+                        + "POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\n\r\nabc")
+                guard client.readAnswers(count: 2).map(\.body) == ["hello", "abc"] else {
+                    throw ClientError(text: "wrong answers")
+                }
+                client.reset()
+            }
+        }
+    }
+
+    private static func openDescriptors() throws -> Int {
+        try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count
+    }
+
+    private static func processorSeconds() -> Double {
+        var usage = rusage()
+        getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage)
+        return Double(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec)
+            + Double(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6
+    }
+
+    private static func line(from pipe: Pipe) -> String {
+        var bytes: [UInt8] = []
+        var byte: UInt8 = 0
+        while read(pipe.fileHandleForReading.fileDescriptor, &byte, 1) == 1, byte != 10 {
+            bytes.append(byte)
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    private static let crowd = """
+        import socket, sys, time
+        request = b"GET /hello HTTP/1.1\\r\\nHost: a\\r\\n\\r\\n"
+        sys.stdin.readline()
+        crowd = [socket.create_connection(("127.0.0.1", int(sys.argv[1])), timeout=20) for _ in range(100)]
+        time.sleep(1)
+        print("opened 100, hungry for 1 s", flush=True)
+        sys.stdin.readline()
+        time.sleep(2)
+        print("rested 2 s", flush=True)
+        sys.stdin.readline()
+        for client in crowd[:50]: client.close()
+        answered = 0
+        for client in crowd[50:]:
+            client.sendall(request)
+            answered += client.recv(65536).endswith(b"hello")
+            client.close()
+        print("answered", answered, flush=True)
+        """
+}

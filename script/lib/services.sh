@@ -1,0 +1,118 @@
+# Starting and stopping what script/server and script/peers run; sourced after common.sh.
+# Whatever is started here is stopped by stop_services, in the reverse order, and nothing else is.
+# shellcheck shell=bash disable=SC2034,SC2154
+
+service_names=() service_pids=()
+postgres_dir='' # set while a cluster that this run started is up
+
+# start_service NAME LOG COMMAND...: in the background, output to LOG, process id in the file beside it.
+# A session of its own keeps Ctrl-C for this script, which stops things in order; if the script itself is killed, the
+# kernel sends SIGTERM instead.
+start_service() {
+  local name=$1 log=$2
+  shift 2
+  setsid setpriv --pdeathsig TERM "$@" >"$log" 2>&1 </dev/null &
+  service_names+=("$name") service_pids+=($!)
+  printf '%s\n' "$!" >"${log%.log}.pid"
+}
+
+# await_service LOG PATTERN SECONDS: until the service started last says that it is ready.
+await_service() {
+  local name=${service_names[-1]} pid=${service_pids[-1]}
+  if ! wait_for_line "$pid" "$1" "$2" "$3"; then
+    tail -n 20 "$1" >&2
+    die "$name is not ready after $3 s or has ended; its output is above and in $1"
+  fi
+}
+
+# start_postgres DIR: prints nothing, sets database_url. A cluster that is already up stays up at the end.
+start_postgres() {
+  if database_url=$("$root/script/dev-postgres" status "$1" 2>/dev/null); then return; fi
+  postgres_dir=$1
+  database_url=$("$root/script/dev-postgres" start "$1") || die 'the database did not start'
+}
+
+# Asks each service to end, waits, and ends it by force after 20 seconds.
+stop_services() {
+  local i pid deadline
+  for ((i = ${#service_pids[@]} - 1; i >= 0; i--)); do
+    pid=${service_pids[i]}
+    kill -TERM "$pid" 2>/dev/null || continue
+    deadline=$((SECONDS + 20))
+    while kill -0 "$pid" 2>/dev/null; do
+      if [ "$SECONDS" -ge "$deadline" ]; then
+        say "${service_names[i]} (pid $pid) did not end within 20 s: killing it"
+        kill -KILL "$pid" 2>/dev/null || true
+        break
+      fi
+      sleep 0.05
+    done
+    wait "$pid" 2>/dev/null || true
+  done
+  service_names=() service_pids=()
+  if [ -n "$postgres_dir" ]; then
+    "$root/script/dev-postgres" stop "$postgres_dir" || say "the database in $postgres_dir did not stop"
+    postgres_dir=''
+  fi
+}
+
+# Runs a long command so that a signal ends it at once. The caller's trap sets `stopping`.
+interruptible() {
+  local status=0
+  "$@" </dev/null &
+  wait $! || status=$?
+  if [ -n "${stopping:-}" ]; then
+    kill -TERM $! 2>/dev/null || true
+    wait $! || true
+    die 'interrupted'
+  fi
+  return "$status"
+}
+
+# build_products debug|release PRODUCT...: sets `bin`, the folder of the executables.
+build_products() {
+  local configuration=$1 product
+  shift
+  for product in "$@"; do
+    interruptible swift build --package-path "$root" -c "$configuration" --product "$product" >&2 || die "building $product failed"
+  done
+  bin=$(swift build --package-path "$root" -c "$configuration" --show-bin-path)
+}
+
+# --- Certificates ------------------------------------------------------------------------------------------------------
+still_good() { openssl x509 -in "$1" -noout -checkend "$2" >/dev/null 2>&1; }
+
+# make_certificates DIR NAME...: DIR/ca.pem, and for each NAME DIR/NAME.pem with DIR/NAME.key, for loopback only. Those with
+# time left are kept: a month for the authority, a week for the others.
+make_certificates() {
+  local dir=$1 name
+  shift
+  (
+    umask 077
+    mkdir -p "$dir"
+    cd "$dir"
+    if ! still_good ca.pem $((30 * 86400)) || [ ! -s ca.key ]; then
+      say 'making a development certificate authority'
+      openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 3650 -keyout ca.key -out ca.pem \
+        -subj '/CN=Token broker development authority' -addext 'basicConstraints=critical,CA:TRUE,pathlen:0' \
+        -addext 'keyUsage=critical,keyCertSign,cRLSign' 2>openssl.log || die "openssl failed: see $dir/openssl.log"
+      rm -f -- *.req
+      for name in "$@"; do rm -f "$name.pem"; done
+    fi
+    for name in "$@"; do
+      if still_good "$name.pem" $((7 * 86400)) && openssl verify -CAfile ca.pem "$name.pem" >/dev/null 2>&1 &&
+        [ -s "$name.key" ]; then continue; fi
+      printf '%s\n' 'subjectAltName=DNS:localhost,IP:127.0.0.1,IP:::1' 'basicConstraints=critical,CA:FALSE' \
+        'keyUsage=critical,digitalSignature' 'extendedKeyUsage=serverAuth' \
+        'subjectKeyIdentifier=hash' 'authorityKeyIdentifier=keyid' >"$name.ext"
+      {
+        openssl req -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -keyout "$name.key" -out "$name.req" \
+          -subj "/CN=Token broker development $name" &&
+          openssl x509 -req -in "$name.req" -CA ca.pem -CAkey ca.key -days 90 -extfile "$name.ext" \
+            -set_serial "0x$(openssl rand -hex 16)" -out "$name.pem"
+      } 2>openssl.log || die "openssl failed: see $dir/openssl.log"
+      rm "$name.req" "$name.ext"
+    done
+    rm -f openssl.log
+  ) || exit
+}
