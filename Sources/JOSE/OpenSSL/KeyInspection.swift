@@ -28,9 +28,19 @@ enum KeyInspection {
         let curve = String(
             decoding: name.prefix(length).map { UInt8(bitPattern: $0) }, as: UTF8.self)
         guard curve == P256.name || curve == "P-256" else { throw .unsupportedCurve(curve) }
+        try checkScalar(of: pkey)
         let x = try number(OSSL_PKEY_PARAM_EC_PUB_X, of: pkey, paddedTo: 32)
         let y = try number(OSSL_PKEY_PARAM_EC_PUB_Y, of: pkey, paddedTo: 32)
         do { return try PublicJWK(.p256(x: x, y: y)) } catch { throw .unusable }
+    }
+
+    /// OpenSSL loads a scalar of zero, or one not below the group's order, and reckons with it.
+    private static func checkScalar(of pkey: OpaquePointer) throws(KeyError) {
+        let context = EVP_PKEY_CTX_new_from_pkey(nil, pkey, nil)
+        defer { EVP_PKEY_CTX_free(context) }
+        guard EVP_PKEY_private_check(context) == 1 else {
+            throw .malformed(OpenSSLError.drain())
+        }
     }
 
     private static func rsaJWK(of pkey: OpaquePointer) throws(KeyError) -> PublicJWK {
