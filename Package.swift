@@ -49,7 +49,7 @@ let package = Package(
             name: "TestKit", dependencies: ["JOSE"], path: "Tests/TestKit", swiftSettings: settings),
         .testTarget(name: "JOSETests", dependencies: ["JOSE", "TestKit"], swiftSettings: settings),
         .testTarget(
-            name: "AssertionMintTests", dependencies: ["AssertionMint", "TestKit"],
+            name: "AssertionMintTests", dependencies: ["AssertionMint", "JOSE", "TestKit"],
             swiftSettings: settings),
         .testTarget(
             name: "SocketServerTests", dependencies: ["SocketServer", "TestKit"],
