@@ -54,14 +54,13 @@ final class EventLog: Sendable {
     /// Waits until everything queued so far was written, or `limit` has passed: a reader that is stuck must not keep the
     /// process from ending.
     func flush(within limit: DispatchTimeInterval = .seconds(2)) async {
-        await withCheckedContinuation { continuation in
-            let once = Mutex(Optional(continuation))
-            let resume: @Sendable () -> Void = { once.withLock { $0.take() }?.resume() }
+        await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
+            let end = FlushEnd(continuation)
             queue.async {
                 self.drain()
-                resume()
+                end.reached()
             }
-            DispatchQueue.global().asyncAfter(deadline: .now() + limit, execute: resume)
+            DispatchQueue.global().asyncAfter(deadline: .now() + limit) { end.reached() }
         }
     }
 
@@ -111,5 +110,18 @@ final class EventLog: Sendable {
                 poll(nil, 0, 100)
             }
         }
+    }
+}
+
+/// Resumes whoever waits for a flush, once.
+private final class FlushEnd: Sendable {
+    private let continuation: Mutex<CheckedContinuation<Void, Never>?>
+
+    init(_ continuation: CheckedContinuation<Void, Never>) {
+        self.continuation = Mutex(continuation)
+    }
+
+    func reached() {
+        continuation.withLock { $0.take() }?.resume()
     }
 }
