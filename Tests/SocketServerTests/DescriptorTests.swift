@@ -1,6 +1,5 @@
 import Foundation
 import Glibc
-import Synchronization
 import Testing
 
 @testable import SocketServer
@@ -38,7 +37,7 @@ import Testing
         async
     {
         await #expect(processExitsWith: .success) {
-            let events = Mutex<[ServerEvent]>([])
+            let events = Locked<[ServerEvent]>([])
             let server = try TestServer {
                 $0.deadlines.head = .seconds(60)
                 $0.observe = { event in events.withLock { $0.append(event) } }
@@ -62,7 +61,10 @@ import Testing
             try input.fileHandleForWriting.write(contentsOf: Data("rest\n".utf8))
             #expect(Self.line(from: output) == "rested 2 s")
             #expect(Self.processorSeconds() - burnt < 0.5)
-            #expect(events.withLock { $0 } == [.acceptPaused(reason: "Too many open files")])
+            let seen = events.withLock { $0 }
+            // One every five seconds at most, however slow the machine is.
+            #expect((1...4).contains(seen.count))
+            #expect(seen.allSatisfy { $0 == .acceptPaused(reason: "Too many open files") })
             try input.fileHandleForWriting.write(contentsOf: Data("close half\n".utf8))
             #expect(Self.line(from: output) == "answered 50")
             try input.fileHandleForWriting.close()

@@ -1,5 +1,4 @@
 import Glibc
-import Synchronization
 import Testing
 
 @testable import SocketServer
@@ -69,7 +68,7 @@ import Testing
     @Test func `one address too many connections: the next is closed at once, until one ends`()
         async throws
     {
-        let events = Mutex<[ServerEvent]>([])
+        let events = Locked<[ServerEvent]>([])
         let server = try TestServer {
             $0.maximumConnectionsPerAddress = 3
             $0.observe = { event in events.withLock { $0.append(event) } }

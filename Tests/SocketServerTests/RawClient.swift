@@ -28,7 +28,7 @@ final class RawClient {
                 socklen_t(MemoryLayout.size(ofValue: size)))
         }
         // A test that waits for what never comes fails instead of hanging.
-        var patience = timeval(tv_sec: 20, tv_usec: 0)
+        var patience = timeval(tv_sec: 120, tv_usec: 0)
         setsockopt(
             descriptor, SOL_SOCKET, SO_RCVTIMEO, &patience,
             socklen_t(MemoryLayout.size(ofValue: patience)))

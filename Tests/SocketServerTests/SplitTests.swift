@@ -57,7 +57,7 @@ private struct Trace: Equatable {
 
 @Suite struct SplitTests {
     /// Every input short enough to be cut everywhere.
-    static let short = RawInputs.all.filter { $0.bytes.count <= 400 }
+    static let short = RawInputs.all.filter { $0.bytes.count <= 250 }
 
     @Test(arguments: short)
     func `any single cut of the input gives the same result`(_ input: RawInput) {

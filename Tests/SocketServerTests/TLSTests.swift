@@ -134,6 +134,31 @@ import Testing
         }
     }
 
+    @Test func `a new certificate is used after a reload, and a bad one changes nothing`()
+        async throws
+    {
+        let (one, other) = (
+            try await TestIdentity(name: "one"), try await TestIdentity(name: "other")
+        )
+        let server = try TestServer(tls: one.configuration)
+        #expect(try await handshake(server, []).output.contains("subject=CN = one"))
+        #expect(throws: ServerError.self) {
+            try server.server.reload(
+                TLSConfiguration(certificateChainFile: other.certificate, privateKeyFile: one.key))
+        }
+        #expect(try await handshake(server, []).output.contains("subject=CN = one"))
+        try server.server.reload(other.configuration)
+        #expect(try await handshake(server, []).output.contains("subject=CN = other"))
+        await server.stop()
+    }
+
+    @Test func `a server of plain HTTP cannot be turned to TLS`() async throws {
+        let identity = try await TestIdentity()
+        let server = try TestServer()
+        #expect(throws: ServerError.self) { try server.server.reload(identity.configuration) }
+        await server.stop()
+    }
+
     private func handshake(_ server: TestServer, _ options: [String]) async throws -> Command.Result
     {
         try await Command.run(

@@ -1,10 +1,10 @@
 import Dispatch
-import SocketServer
-import Synchronization
+
+@testable import SocketServer
 
 /// A small application: its routes show what the server hands over.
 final class TestHandler: HTTPHandler {
-    private let state = Mutex(State())
+    private let state = Locked(State())
 
     private struct State {
         var handled: [String] = []

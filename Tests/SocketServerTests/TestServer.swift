@@ -11,7 +11,14 @@ struct TestServer {
         configure: (inout HTTPServerConfiguration) -> Void = { _ in }
     ) throws {
         var configuration = HTTPServerConfiguration(address: "127.0.0.1", port: 0, tls: tls)
-        configuration.deadlines.linger = .seconds(1)
+        // A busy machine must not run into a deadline that a test is not about.
+        configuration.deadlines.handshake = .seconds(300)
+        configuration.deadlines.head = .seconds(300)
+        configuration.deadlines.request = .seconds(300)
+        configuration.deadlines.answer = .seconds(300)
+        configuration.deadlines.write = .seconds(300)
+        configuration.deadlines.idle = .seconds(300)
+        configuration.deadlines.linger = .seconds(300)
         configure(&configuration)
         server = try HTTPServer(
             configuration, lanes: (0..<lanes).map(Lane.init(index:)), handler: handler)

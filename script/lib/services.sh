@@ -56,16 +56,26 @@ stop_services() {
   fi
 }
 
-# Runs a long command so that a signal ends it at once. The caller's trap sets `stopping`.
+# Signals: on_signal is the caller's trap. A step in progress is finished, or ended when it runs under `interruptible`; once
+# `waiting` is set the script exits at once. A signal is remembered in `stopping`, so none is lost between two commands.
+stopping='' waiting='' interruptible_pid=''
+on_signal() {
+  stopping=1
+  [ -z "$interruptible_pid" ] || kill -TERM "$interruptible_pid" 2>/dev/null || true
+  [ -z "$waiting" ] || exit 1
+}
+still_wanted() { [ -z "$stopping" ] || die 'interrupted'; }
+
+# Runs a long command so that a signal ends it.
 interruptible() {
   local status=0
   "$@" </dev/null &
-  wait $! || status=$?
-  if [ -n "${stopping:-}" ]; then
-    kill -TERM $! 2>/dev/null || true
-    wait $! || true
-    die 'interrupted'
-  fi
+  interruptible_pid=$!
+  [ -z "$stopping" ] || kill -TERM "$interruptible_pid" 2>/dev/null || true
+  wait "$interruptible_pid" || status=$?
+  if [ -n "$stopping" ]; then wait "$interruptible_pid" 2>/dev/null || true; fi
+  interruptible_pid=''
+  still_wanted
   return "$status"
 }
 

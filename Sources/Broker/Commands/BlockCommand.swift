@@ -19,8 +19,7 @@ enum BlockCommand {
             words, options: DatabaseOptions.options.union(["--client", "--reason"]),
             positional: 1...1)
         let block = try block(arguments)
-        let reason = arguments.value("--reason") ?? ""
-        guard reason.utf8.count <= 500 else { throw .usage("--reason is longer than 500 octets") }
+        let reason = try arguments.remark("--reason", maximumLength: 500)
         let repository = BlockRepository(connection: try DatabaseOptions.connection(arguments))
         let isKnown: Bool
         do { isKnown = try await repository.block(block, reason: reason) } catch {

@@ -26,6 +26,18 @@ enum TextFile {
         let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw .refused("\(path): \(reason(errno))") }
         defer { close(descriptor) }
+        do {
+            try write(bytes, to: descriptor, path)
+        } catch {
+            // Half a key would only stand in the way of the next try.
+            unlink(path)
+            throw error
+        }
+    }
+
+    private static func write(_ bytes: [UInt8], to descriptor: Int32, _ path: String)
+        throws(CommandError)
+    {
         var rest = bytes[...]
         while !rest.isEmpty {
             let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }

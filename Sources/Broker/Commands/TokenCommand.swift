@@ -40,8 +40,7 @@ enum TokenCommand {
         guard let lifetime = Lifetime.seconds(arguments.value("--expires-in") ?? "90d") else {
             throw .usage("--expires-in must be a number with s, m, h or d, such as 90d")
         }
-        let label = arguments.value("--label") ?? ""
-        guard label.utf8.count <= 200 else { throw .usage("--label is longer than 200 octets") }
+        let label = try arguments.remark("--label", maximumLength: 200)
         let repository = TokenRepository(connection: try DatabaseOptions.connection(arguments))
         let token: String
         let id: String

@@ -1,4 +1,5 @@
 import JOSE
+import SocketServer
 
 /// How one broker process runs: addresses, files and times. What it serves stands in the database (see `Declaration`).
 struct ServeConfiguration: Sendable, Equatable {
@@ -49,10 +50,10 @@ struct ServeConfiguration: Sendable, Equatable {
         self.port = port
         self.publicURL = publicURL
         self.tls = tls
-        let path = "must be a file's path"
-        databaseURLFile = top.optional("database_url_file", path, &faults, \.string) ?? nil
+        databaseURLFile =
+            top.optional("database_url_file", "must be a file's path", &faults, Self.path) ?? nil
         migrationsDirectory =
-            top.optional("migrations_directory", "must be a directory's path", &faults, \.string)
+            top.optional("migrations_directory", "must be a directory's path", &faults, Self.path)
             ?? nil
         lanes = Int(top.integer("lanes", default: Int64(max(1, cores)), in: 1...256, &faults))
         shutdownGraceSeconds = top.integer(
@@ -86,8 +87,9 @@ struct ServeConfiguration: Sendable, Equatable {
             let listen = DocumentObject(
                 value, path: "listen", allowed: ["address", "port"], faults: &faults)
         {
-            address = listen.required(
-                "address", "must be an IPv4 or IPv6 address", &faults, \.string)
+            address = listen.required("address", "must be an IPv4 or IPv6 address", &faults) {
+                $0.string.flatMap { RemoteAddress($0) == nil ? nil : $0 }
+            }
             port = listen.required("port", "must be a whole number from 0 to 65535", &faults) {
                 $0.integer.flatMap { UInt16(exactly: $0) }
             }
@@ -97,7 +99,7 @@ struct ServeConfiguration: Sendable, Equatable {
             "must be an http(s) URL without path, query and fragment, as callers reach the broker",
             &faults
         ) { value in
-            value.string.flatMap(HTTPTargetURI.init).flatMap { isOrigin($0) ? $0 : nil }
+            value.string.flatMap(origin)
         }
         var tls: TLS?
         if let value = top.value("tls"),
@@ -105,8 +107,8 @@ struct ServeConfiguration: Sendable, Equatable {
                 value, path: "tls", allowed: ["certificate_file", "key_file"], faults: &faults)
         {
             let certificate = object.required(
-                "certificate_file", "must be a PEM file's path", &faults, \.string)
-            let key = object.required("key_file", "must be a PEM file's path", &faults, \.string)
+                "certificate_file", "must be a PEM file's path", &faults, path)
+            let key = object.required("key_file", "must be a PEM file's path", &faults, path)
             if let certificate, let key { tls = TLS(certificateFile: certificate, keyFile: key) }
         }
         // Faults in the rest are found even when these are missing.
@@ -115,6 +117,11 @@ struct ServeConfiguration: Sendable, Equatable {
         let configuration = ServeConfiguration(
             address: address ?? "127.0.0.1", port: port ?? 0, publicURL: url, tls: tls, top,
             cores: cores, &faults)
+        if let address, top.value("tls") == nil, RemoteAddress(address)?.isLoopback == false {
+            faults.add(
+                "plain HTTP is served on loopback only; give tls, or listen on 127.0.0.1 or ::1",
+                path: "listen.address", offset: top.value("listen")?["address"]?.offset ?? 0)
+        }
         if let publicURL, tls != nil, !publicURL.isSecure {
             faults.add(
                 "must be https, since the broker serves TLS", path: "public_url",
@@ -123,8 +130,16 @@ struct ServeConfiguration: Sendable, Equatable {
         return address == nil || port == nil || publicURL == nil ? nil : configuration
     }
 
-    private static func isOrigin(_ uri: HTTPTargetURI) -> Bool {
-        uri.htu.hasSuffix("/")
-            && uri.htu.split(separator: "/", omittingEmptySubsequences: true).count == 2
+    private static func path(_ value: JSONValue) -> String? {
+        value.string.flatMap { $0.isEmpty || $0.utf8.contains(0) ? nil : $0 }
+    }
+
+    /// A URL that is nothing but scheme, host and port. `HTTPTargetURI` leaves query and fragment out, so they are looked for
+    /// in the text.
+    private static func origin(_ text: String) -> HTTPTargetURI? {
+        guard !text.contains("?"), !text.contains("#"), let uri = HTTPTargetURI(text),
+            uri.htu.hasSuffix("/"), uri.htu.split(separator: "/").count == 2
+        else { return nil }
+        return uri
     }
 }

@@ -5,13 +5,19 @@ import Synchronization
 
 /// Writes one JSON object a line to a descriptor, off the lanes, so that a slow reader of the log never holds up a mint.
 ///
-/// An event that every mint must leave is not dropped: when the reader falls behind by more than `capacity`, `isStalled`
-/// turns true and the service issues nothing until there is room again.
+/// An event of a minted assertion is never dropped: when the reader falls behind by more than `capacity`, `isStalled` turns
+/// true and the service issues nothing until there is room again. What is still written then (refusals, for the most part)
+/// is kept up to twice `capacity`; beyond that it is counted, and the count is logged once there is room.
 final class EventLog: Sendable {
+    private struct Pending {
+        var bytes: [UInt8] = []
+        var dropped = 0
+    }
+
     private let descriptor: Int32
     private let capacity: Int
     private let queue = DispatchQueue(label: "broker.log")
-    private let pending = Mutex<[UInt8]>([])
+    private let pending = Mutex(Pending())
 
     /// - Parameters:
     ///   - descriptor: standard output, unless a test says otherwise. SIGPIPE must be ignored by the process.
@@ -22,40 +28,64 @@ final class EventLog: Sendable {
     }
 
     /// Whether events would be lost if more were written now.
-    var isStalled: Bool { pending.withLock { $0.count >= capacity } }
+    var isStalled: Bool { pending.withLock { $0.bytes.count >= capacity } }
 
     /// Queues an event: `ts` and `event` first, then what `members` writes.
     func write(_ event: String, at microseconds: Int64, _ members: (inout JSONWriter) -> Void) {
+        let line = Self.line(event, at: microseconds, members)
+        let isFirst = pending.withLock { pending in
+            guard pending.bytes.count < 2 * capacity else {
+                pending.dropped += 1
+                return false
+            }
+            let isFirst = pending.bytes.isEmpty
+            if pending.dropped > 0 {
+                pending.bytes += Self.line("log.dropped", at: microseconds) { json in
+                    json.member("events", pending.dropped)
+                }
+                pending.dropped = 0
+            }
+            pending.bytes += line
+            return isFirst
+        }
+        if isFirst { queue.async { self.drain() } }
+    }
+
+    /// Waits until everything queued so far was written, or `limit` has passed: a reader that is stuck must not keep the
+    /// process from ending.
+    func flush(within limit: DispatchTimeInterval = .seconds(2)) async {
+        await withCheckedContinuation { continuation in
+            let once = Mutex(Optional(continuation))
+            let resume: @Sendable () -> Void = { once.withLock { $0.take() }?.resume() }
+            queue.async {
+                self.drain()
+                resume()
+            }
+            DispatchQueue.global().asyncAfter(deadline: .now() + limit, execute: resume)
+        }
+    }
+
+    private static func line(
+        _ event: String, at microseconds: Int64, _ members: (inout JSONWriter) -> Void
+    ) -> [UInt8] {
         var json = JSONWriter(capacity: 512)
         json.object {
             $0.member("ts", Timestamp.rfc3339(microseconds: microseconds))
             $0.member("event", event)
             members(&$0)
         }
-        let isFirst = pending.withLock { pending in
-            defer {
-                pending.append(contentsOf: json.bytes)
-                pending.append(0x0a)
-            }
-            return pending.isEmpty
-        }
-        if isFirst { queue.async { self.drain() } }
-    }
-
-    /// Waits until everything queued so far was written. For the end of the process, never on a lane.
-    func flush() {
-        queue.sync { drain() }
+        return json.bytes + [0x0a]
     }
 
     private func drain() {
         while true {
-            let chunk = pending.withLock { $0 }
+            let chunk = pending.withLock { $0.bytes }
             guard !chunk.isEmpty else { return }
             writeAll(chunk)
             // Taken out only now, so that `isStalled` counts what a blocked write still holds.
             let isEmpty = pending.withLock { pending in
-                pending.removeFirst(chunk.count)
-                return pending.isEmpty
+                pending.bytes.removeFirst(chunk.count)
+                return pending.bytes.isEmpty
             }
             if isEmpty { return }
         }
@@ -67,11 +97,18 @@ final class EventLog: Sendable {
             let written = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
             if written > 0 {
                 rest = rest.dropFirst(written)
-            } else if errno == EAGAIN {
+                continue
+            }
+            switch errno {
+            case EINTR: continue
+            case EPIPE, EBADF:
+                return  // The reader is gone; whoever started the service chose to read no more.
+            case EAGAIN:
                 var waiting = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
                 poll(&waiting, 1, 1000)
-            } else if errno != EINTR {
-                return  // The reader is gone; whoever started the service chose to read no more.
+            default:
+                // A full disk, say: wait for room, so that the service stalls instead of minting without a trail.
+                poll(nil, 0, 100)
             }
         }
     }

@@ -81,8 +81,10 @@ struct Problem: Sendable {
                 "The body must be application/json without a content coding.")
             headers.append(("Accept", "application/json"))
         case .http(let status, let reason):
-            self.init(
-                status, Self.httpCode(status), reason, "The HTTP message was refused: \(reason).")
+            let (code, title) = Self.http(status)
+            self.init(status, code, title, reason)
+            if status == 405 { headers.append(("Allow", "GET, HEAD, POST")) }
+            if status == 503 { headers.append(("Retry-After", "1")) }
         }
     }
 
@@ -121,18 +123,21 @@ struct Problem: Sendable {
         if error == nil { headers.append(("WWW-Authenticate", "Bearer realm=\"broker\"")) }
     }
 
-    private static func httpCode(_ status: Int) -> String {
+    /// The code and title of an answer the HTTP server itself decided on.
+    private static func http(_ status: Int) -> (code: String, title: String) {
         switch status {
-        case 408: "request_timeout"
-        case 413: "content_too_large"
-        case 414: "uri_too_long"
-        case 417: "expectation_failed"
-        case 421: "misdirected_request"
-        case 431: "header_fields_too_large"
-        case 501: "not_implemented"
-        case 503: "unavailable"
-        case 505: "http_version_not_supported"
-        default: "bad_request"
+        case 405: ("method_not_allowed", "Method not allowed")
+        case 408: ("request_timeout", "Request timeout")
+        case 413: ("content_too_large", "Content too large")
+        case 414: ("uri_too_long", "URI too long")
+        case 417: ("expectation_failed", "Expectation failed")
+        case 421: ("misdirected_request", "Misdirected request")
+        case 431: ("header_fields_too_large", "Request header fields too large")
+        case 500: ("internal_error", "Internal error")
+        case 501: ("not_implemented", "Not implemented")
+        case 503: ("unavailable", "Temporarily unavailable")
+        case 505: ("http_version_not_supported", "HTTP version not supported")
+        default: ("bad_request", "Bad request")
         }
     }
 }

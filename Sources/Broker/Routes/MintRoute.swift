@@ -76,11 +76,11 @@ final class MintRoute: Sendable {
             Credentials(head.headers), method: head.method, directory: directory, now: clock.seconds
         )
         exchange.event.tokenId = caller.token?.id
+        exchange.event.jktProven = caller.proof?.jkt == body.dpopJkt
         let (client, gate) = try caller.client(body.clientId, in: directory)
         exchange.event.tenant = client.tenant.rawValue
         exchange.event.gate = gate.description
         let grant = try Grant(body, client: client, caller: caller, directory: directory)
-        exchange.event.jktProven = caller.proof != nil
         exchange.event.kid = grant.signer.kid
         exchange.event.algorithm = grant.signer.algorithm
         return grant

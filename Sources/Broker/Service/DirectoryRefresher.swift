@@ -3,28 +3,38 @@ import Dispatch
 /// Looks once a second whether the declaration changed, so that key sets and an idle replica follow too; a mint never waits
 /// for it, since the batch statement finds an outdated directory by itself.
 ///
-/// Sendable: the timer is never touched after `init` but to cancel it, which Dispatch allows from any thread.
+/// The next look comes a second after the last one ended: a database that lets everything wait gets no second look.
+/// Sendable: `isStopped` is only touched on `queue`.
 final class DirectoryRefresher: @unchecked Sendable {
-    private let timer: any DispatchSourceTimer
+    private let queue = DispatchQueue(label: "broker.refresh")
+    private let look: @Sendable () async -> Void
+    private var isStopped = false
 
     init(directories: DirectoryKeeper, revision: @escaping @Sendable () async throws -> Int64) {
-        timer = DispatchSource.makeTimerSource(queue: DispatchQueue(label: "broker.refresh"))
-        timer.schedule(deadline: .now() + 1, repeating: 1, leeway: .milliseconds(100))
-        timer.setEventHandler {
-            Task {
-                guard let known = directories.current?.revision else {
-                    await directories.reload(newerThan: .min)
-                    return
-                }
-                // A database that does not answer is the readiness probe's to report.
-                guard let newest = try? await revision(), newest != known else { return }
-                await directories.reload(newerThan: known)
+        look = {
+            guard let known = directories.current?.revision else {
+                await directories.reload(newerThan: .min)
+                return
             }
+            // A database that does not answer is the readiness probe's to report.
+            guard let newest = try? await revision(), newest != known else { return }
+            await directories.reload(newerThan: known)
         }
-        timer.activate()
+        queue.async { self.schedule() }
     }
 
     func stop() {
-        timer.cancel()
+        queue.async { self.isStopped = true }
+    }
+
+    private func schedule() {
+        guard !isStopped else { return }
+        queue.asyncAfter(deadline: .now() + 1) {
+            guard !self.isStopped else { return }
+            Task {
+                await self.look()
+                self.queue.async { self.schedule() }
+            }
+        }
     }
 }

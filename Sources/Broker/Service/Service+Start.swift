@@ -12,6 +12,8 @@ extension Service {
             throw error
         } catch MigrationError.database(.malformedConnectionString) {
             throw .refused("\(PostgresError.malformedConnectionString)")
+        } catch MigrationError.databaseIsNewer {
+            // Columns come first, code second: an old replica may start again in the middle of a roll-out.
         } catch MigrationError.database {
             return  // Not reachable yet: serve, say so in readiness, and try again every second.
         } catch {

@@ -74,7 +74,7 @@ struct Service: Sendable {
         maintenance.stop()
         for store in stores { await store.close() }
         log.write("broker.stopped", at: clock.microseconds()) { _ in }
-        log.flush()
+        await log.flush()
     }
 
     private static func directories(

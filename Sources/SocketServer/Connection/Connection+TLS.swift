@@ -1,27 +1,30 @@
 /// How a connection's octets pass through its TLS session.
 extension Connection {
-    /// - Returns: whether the handshake is complete.
+    /// - Returns: whether the handshake is complete and its last flight on the way.
     func shakeHands() -> Bool {
         guard let tls else { return true }
-        while true {
+        while !isClosed {
             switch tls.shakeHands() {
             case .done:
-                timing.handshakeDone(at: lane.now)
+                handshakeDone()
                 return flush()
             case .needInput:
                 flush()
-                guard !isClosed, receiveCiphertext() else { return false }
+                guard !isClosed, receiveCiphertext() else {
+                    if socketInput.hasEnded || socketInput.hasFailed { end() }
+                    return false
+                }
             case .failed:
                 // The alert says why.
                 flush()
                 end()
-                return false
             }
         }
+        return false
     }
 
-    /// - Returns: how many octets were decrypted into `room`.
-    func readPlaintext(into room: UnsafeMutableRawBufferPointer) -> Int {
+    /// - Returns: how many octets were decrypted into `room`, 0 when there are none now.
+    func receivePlaintext(into room: UnsafeMutableRawBufferPointer) -> Int {
         guard let tls, room.count > 0 else { return 0 }
         while true {
             guard let count = tls.open(into: room) else {
@@ -31,7 +34,7 @@ extension Connection {
             }
             if count > 0 { return count }
             if tls.isAtEnd {
-                markInputEnded()
+                socketInput.noteEnd()
                 return 0
             }
             guard receiveCiphertext() else { return 0 }
@@ -40,9 +43,9 @@ extension Connection {
 
     /// - Returns: whether anything came.
     private func receiveCiphertext() -> Bool {
-        guard let tls, mayReceive else { return false }
+        guard let tls else { return false }
         return withUnsafeTemporaryAllocation(byteCount: 17 * 1024, alignment: 1) { room in
-            let count = receive(into: room)
+            let count = socketInput.receive(into: room)
             guard count > 0 else { return false }
             return tls.receive(UnsafeRawBufferPointer(rebasing: room[..<count]))
         }

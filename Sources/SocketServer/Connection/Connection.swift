@@ -6,35 +6,31 @@ internal import Glibc
 /// Lane-confined: everything here is touched on `lane.queue` only, which makes it safe to send.
 final class Connection: @unchecked Sendable {
     let lane: Lane
-    let remote: RemoteAddress
     let server: ServerCore
+    private let remote: RemoteAddress
     /// The lane's place among the server's lanes.
     private let place: Int
     private let descriptor: Int32
     private var key: ConnectionTable.Key?
-    private(set) var machine: ConnectionMachine
-    var tls: TLSSession?
 
+    private var machine: ConnectionMachine
+    private var timing: ConnectionTiming
+    var tls: TLSSession?
+    var socketInput: SocketInput
+    private var socketOutput: SocketOutput
     /// Input of an unfinished request, while no buffer is borrowed.
     private var stash: [UInt8] = []
     private var input: InputBuffer?
-    /// Answers not yet handed to the wire.
-    private var output: [UInt8] = []
-    /// What the socket still has to take.
-    private var wire: [UInt8] = []
-    private var wireSent = 0
 
-    private var isReadable = true
-    private var sawHangUp = false
-    private var inputEnded = false
     private var isAdvancing = false
+    private var isLingering = false
+    private var lingered = 0
     private(set) var isClosed = false
-    var isLingering = false
-    var lingered = 0
-    var timing: ConnectionTiming
 
     /// Output beyond this is written before the next pipelined request is looked at.
     private static let flushThreshold = 64 * 1024
+    /// Octets that are read and dropped after the last answer.
+    private static let lingerLimit = 1024 * 1024
 
     /// - Parameter descriptor: a connected non-blocking socket, which the connection closes.
     init(
@@ -47,6 +43,8 @@ final class Connection: @unchecked Sendable {
         self.lane = lane
         self.place = place
         self.server = server
+        socketInput = SocketInput(descriptor)
+        socketOutput = SocketOutput(descriptor)
         machine = ConnectionMachine(limits: server.limits, remote: remote, isTLS: tls != nil)
         machine.isDraining = server.isDraining
         timing = ConnectionTiming(openedAt: lane.now)
@@ -64,24 +62,17 @@ final class Connection: @unchecked Sendable {
     /// What `epoll` reports, edge-triggered: each change once.
     func ready(_ events: UInt32) {
         if events & (EPOLLERR.rawValue | EPOLLHUP.rawValue) != 0 { return end() }
-        if events & EPOLLRDHUP.rawValue != 0 { sawHangUp = true }
-        if events & (EPOLLIN.rawValue | EPOLLRDHUP.rawValue) != 0 { isReadable = true }
+        if events & (EPOLLIN.rawValue | EPOLLRDHUP.rawValue) != 0 {
+            socketInput.noteReady(endAnnounced: events & EPOLLRDHUP.rawValue != 0)
+        }
         advance()
     }
 
-    /// The handler's answer. One for an earlier exchange comes too late and is dropped.
-    func deliver(_ response: HTTPResponse, exchange: UInt64) {
+    /// The handler's answer, or `nil` when it dropped its reply. One for an earlier exchange comes too late.
+    func deliver(_ response: HTTPResponse?, exchange: UInt64) {
         guard !isClosed, machine.state == .answering, machine.exchange == exchange else { return }
         if !isAdvancing { lane.readClock() }
-        write(response)
-        advance()
-    }
-
-    /// The handler dropped its reply.
-    func fail(exchange: UInt64) {
-        guard !isClosed, machine.state == .answering, machine.exchange == exchange else { return }
-        lane.readClock()
-        reject(.handlerFailed)
+        if let response { write(response) } else { reject(.handlerFailed) }
         advance()
     }
 
@@ -102,23 +93,29 @@ final class Connection: @unchecked Sendable {
     func drain() {
         guard !isClosed else { return }
         machine.isDraining = true
-        // A request may have come in the very moment: look once more before closing on it.
-        isReadable = true
+        // A request may have come in this very moment: look once more before closing on it.
+        socketInput.noteReady(endAnnounced: false)
         advance()
-        if !isClosed, !isLingering, machine.state == .idle, wire.isEmpty { end() }
     }
+
+    /// Since when the connection waits for a next request; `nil` when it does not.
+    var idleSince: UInt64? { isClosed || timing.phase != .idle ? nil : timing.phaseStart }
 
     // MARK: The loop
 
     private func advance() {
         guard !isAdvancing, !isClosed else { return }
-        if isLingering { return linger() }
         isAdvancing = true
-        if flush() { proceed() }
+        if isLingering {
+            dropInput()
+        } else if flush() {
+            proceed()
+        }
         isAdvancing = false
         guard !isClosed else { return }
         putInputAway()
-        if machine.state == .finished, wire.isEmpty { startLingering() }
+        if machine.state == .finished, !isLingering { startLingering() }
+        if machine.isDraining, machine.state == .idle, !socketOutput.isBlocked { end() }
         updateDeadline()
     }
 
@@ -126,7 +123,7 @@ final class Connection: @unchecked Sendable {
     private func proceed() {
         if tls?.isHandshaking == true, !shakeHands() { return }
         while !isClosed {
-            if output.count >= Self.flushThreshold, !flush() { return }
+            if socketOutput.gathered >= Self.flushThreshold, !flush() { return }
             var consumed = 0
             let step = machine.step(currentInput, consumed: &consumed)
             if consumed > 0 { input?.consume(consumed) }
@@ -137,8 +134,7 @@ final class Connection: @unchecked Sendable {
                 return
             case .admit(let head): admit(head)
             case .sendContinue:
-                prepareOutput()
-                output.append(contentsOf: "HTTP/1.1 100 Continue\r\n\r\n".utf8)
+                socketOutput.append(on: lane) { $0 += "HTTP/1.1 100 Continue\r\n\r\n".utf8 }
             case .handle(let request):
                 let reply = Reply(self, exchange: machine.exchange)
                 server.handler.handle(request, on: lane, reply: reply)
@@ -160,23 +156,30 @@ final class Connection: @unchecked Sendable {
 
     private func write(_ response: HTTPResponse) {
         guard ResponseEncoder.isLegal(response) else { return reject(.handlerFailed) }
-        let context = machine.answered(closes: response.closesConnection)
-        prepareOutput()
-        ResponseEncoder.append(response, context, date: lane.dateField, to: &output)
+        encode(response, machine.answered(closes: response.closesConnection))
     }
 
     private func reject(_ rejection: HTTPRejection) {
-        var response = server.handler.answer(to: rejection)
-        response.status = rejection.status
-        if rejection == .tunnelRefused,
-            !response.headers.contains(where: { $0.name.utf8.equals(lowercase: "allow") })
-        {
-            response.headers.append(("Allow", "GET, HEAD, POST"))
+        encode(server.answer(to: rejection), machine.rejected())
+    }
+
+    private func encode(_ response: HTTPResponse, _ context: ResponseEncoder.Context) {
+        let date = lane.dateField
+        socketOutput.append(on: lane) {
+            ResponseEncoder.append(response, context, date: date, to: &$0)
         }
-        if !ResponseEncoder.isLegal(response) { response = HTTPResponse(status: rejection.status) }
-        let context = machine.rejected()
-        prepareOutput()
-        ResponseEncoder.append(response, context, date: lane.dateField, to: &output)
+    }
+
+    /// - Returns: whether the socket took everything.
+    @discardableResult
+    func flush() -> Bool {
+        switch socketOutput.flush(through: tls, on: lane) {
+        case .done: return true
+        case .blocked: return false
+        case .failed:
+            end()
+            return false
+        }
     }
 
     // MARK: Input
@@ -196,6 +199,7 @@ final class Connection: @unchecked Sendable {
         return borrowed
     }
 
+    /// A connection that waits keeps no buffer, only the octets of an unfinished request.
     private func putInputAway() {
         guard let input else { return }
         stash = Array(input.octets)
@@ -203,102 +207,19 @@ final class Connection: @unchecked Sendable {
         self.input = nil
     }
 
-    /// Whether there is something new for the machine: octets, or the end of the input.
+    /// - Returns: whether there is something new for the machine: octets, or the end of the input.
     private func read() -> Bool {
-        guard mayReceive || tls?.hasPendingInput == true else { return false }
+        guard socketInput.mayHaveMore || tls?.hasPendingInput == true else { return false }
         let buffer = borrowInput()
-        let result =
-            tls == nil
-            ? buffer.fill(receive) : buffer.fill { room in readPlaintext(into: room) }
-        if result > 0 { return true }
-        guard !isReadable, inputEnded, !isClosed else { return false }
+        let count = buffer.fill { room in
+            tls == nil ? socketInput.receive(into: room) : receivePlaintext(into: room)
+        }
+        if socketInput.hasFailed { end() }
+        guard count == 0 else { return !isClosed }
+        guard socketInput.hasEnded, !isClosed else { return false }
         machine.endInput()
         return true
     }
-
-    var mayReceive: Bool { isReadable && !isClosed }
-
-    func markInputEnded() {
-        inputEnded = true
-        isReadable = false
-    }
-
-    /// Octets from the socket. Clears `isReadable` when the kernel has no more.
-    func receive(into room: UnsafeMutableRawBufferPointer) -> Int {
-        guard room.count > 0 else { return 0 }
-        while true {
-            let count = recv(descriptor, room.baseAddress, room.count, 0)
-            if count > 0 {
-                // Less than there was room for: the kernel has no more, and tells when it has (epoll(7)). Only the
-                // end of the input, once announced, must still be fetched.
-                if count < room.count, !sawHangUp { isReadable = false }
-                return count
-            }
-            if count < 0, errno == EINTR { continue }
-            let error = errno
-            isReadable = false
-            if count == 0 { inputEnded = true }
-            if count < 0, error != EAGAIN { end() }
-            return 0
-        }
-    }
-
-    // MARK: Output
-
-    private func prepareOutput() {
-        if output.capacity == 0 { output = lane.takeOutput() }
-    }
-
-    /// Hands everything to the socket.
-    /// - Returns: whether all of it was taken; if not, `EPOLLOUT` goes on.
-    @discardableResult
-    func flush() -> Bool {
-        sealOutput()
-        while wireSent < wire.count {
-            let count = wire.withUnsafeBytes {
-                send(
-                    descriptor, $0.baseAddress.map { $0 + wireSent }, $0.count - wireSent,
-                    Int32(MSG_NOSIGNAL))
-            }
-            if count >= 0 {
-                wireSent += count
-            } else if errno == EAGAIN {
-                return false
-            } else if errno != EINTR {
-                end()
-                return false
-            }
-        }
-        wireSent = 0
-        if wire.capacity > 0 {
-            lane.giveBack(wire)
-            wire = []
-        }
-        return true
-    }
-
-    private func sealOutput() {
-        if let tls {
-            if !output.isEmpty {
-                if !tls.seal(output) { return end() }
-                lane.giveBack(output)
-                output = []
-            }
-            if tls.hasOutput {
-                if wire.capacity == 0 { wire = lane.takeOutput() }
-                tls.takeOutput(into: &wire)
-            }
-        } else if !output.isEmpty {
-            if wire.isEmpty {
-                swap(&wire, &output)
-            } else {
-                wire.append(contentsOf: output)
-                output.removeAll(keepingCapacity: true)
-            }
-        }
-    }
-
-    var hasUnsentOutput: Bool { !wire.isEmpty }
 
     // MARK: The end
 
@@ -306,30 +227,27 @@ final class Connection: @unchecked Sendable {
     /// reset could overtake the answer (RFC 9112 §9.6). So the writing side is shut and the rest is read and dropped.
     private func startLingering() {
         tls?.shutDown()
-        guard flush(), !isClosed else { return }
-        guard !inputEnded else { return end() }
+        guard flush() else { return }
         shutdown(descriptor, Int32(SHUT_WR))
         isLingering = true
-        linger()
+        socketInput.noteReady(endAnnounced: false)
+        dropInput()
     }
 
-    private func linger() {
-        isReadable = true
+    private func dropInput() {
         withUnsafeTemporaryAllocation(byteCount: 16 * 1024, alignment: 1) { room in
-            while isReadable, !isClosed, lingered < ConnectionTiming.lingerLimit {
-                lingered += receive(into: room)
+            while socketInput.mayHaveMore, lingered < Self.lingerLimit {
+                lingered += socketInput.receive(into: room)
             }
         }
-        if inputEnded || lingered >= ConnectionTiming.lingerLimit { return end() }
-        updateDeadline()
+        if socketInput.hasEnded || socketInput.hasFailed || lingered >= Self.lingerLimit { end() }
     }
 
     /// Ends with a reset, so that the kernel does not keep what the peer will not read.
     private func abort() {
-        var option = Glibc.linger(l_onoff: 1, l_linger: 0)
-        setsockopt(
-            descriptor, SOL_SOCKET, SO_LINGER, &option,
-            socklen_t(MemoryLayout.size(ofValue: option)))
+        var option = linger(l_onoff: 1, l_linger: 0)
+        let size = socklen_t(MemoryLayout.size(ofValue: option))
+        setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &option, size)
         end()
     }
 
@@ -339,38 +257,31 @@ final class Connection: @unchecked Sendable {
         isClosed = true
         if let key { lane.remove(key, descriptor: descriptor) }
         close(descriptor)
-        if let input { lane.giveBack(input) }
-        (input, stash, output, wire) = (nil, [], [], [])
-        tls = nil
+        (stash, input, tls) = ([], nil, nil)
         server.ledger.release(remote, lane: place)
     }
 
-    /// Since when the connection waits for a next request; `nil` when it does not.
-    var idleSince: UInt64? {
-        !isClosed && !isLingering && machine.state == .idle && timing.phase == .idle
-            ? timing.phaseStart : nil
-    }
+    // MARK: Deadlines
 
     private func updateDeadline() {
         guard !isClosed, let key else { return }
-        let phase: ConnectionTiming.Phase =
-            if isLingering { .linger } else if hasUnsentOutput {
-                .write
-            } else if tls?.isHandshaking
-                == true
-            { .handshake } else {
-                switch machine.state {
-                case .idle: machine.exchange == 0 ? .headArrives : .idle
-                case .readingHead: .headArrives
-                case .admitting, .readingBody, .skippingBody: .requestArrives
-                case .answering: .answer
-                case .finished: .write
-                }
-            }
-        if let deadline = timing.enter(
+        let deadline = timing.enter(
             phase, exchange: machine.exchange, now: lane.now, server.deadlines)
-        {
-            lane.setDeadline(deadline, for: key)
+        if let deadline { lane.setDeadline(deadline, for: key) }
+    }
+
+    private var phase: ConnectionTiming.Phase {
+        if isLingering { return .linger }
+        if socketOutput.isBlocked { return .write }
+        if tls?.isHandshaking == true { return .handshake }
+        return switch machine.state {
+        case .idle: machine.exchange == 0 ? .headArrives : .idle
+        case .readingHead: .headArrives
+        case .admitting, .readingBody, .skippingBody: .requestArrives
+        case .answering: .answer
+        case .finished: .write
         }
     }
+
+    func handshakeDone() { timing.handshakeDone(at: lane.now) }
 }

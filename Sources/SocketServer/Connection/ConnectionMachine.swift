@@ -1,7 +1,7 @@
 /// The rules of one HTTP/1.1 connection, as a value: octets and answers in, the next step out. It owns no socket, no
 /// buffer and no clock. See `ConnectionMachine.md` for the diagram.
 struct ConnectionMachine {
-    enum State: Equatable {
+    enum State: CaseIterable {
         /// Between requests.
         case idle
         case readingHead
@@ -34,7 +34,7 @@ struct ConnectionMachine {
     private(set) var state = State.idle
     /// Counts requests, so that a late answer finds out that it is late.
     private(set) var exchange: UInt64 = 0
-    /// Set while draining: each answer is the connection's last.
+    /// Set while draining: each answer is the connection's last, and an idle connection is to be closed.
     var isDraining = false
 
     private let limits: HTTPLimits

@@ -12,9 +12,6 @@ struct ConnectionTiming {
         case linger
     }
 
-    /// Octets that are read and dropped after the last answer.
-    static let lingerLimit = 1024 * 1024
-
     private(set) var phase = Phase.handshake
     private(set) var phaseStart: UInt64
     private var phaseExchange = UInt64.max

@@ -27,6 +27,6 @@ public final class Reply: Sendable {
     deinit {
         guard !isSent.load(ordering: .relaxed) else { return }
         let (connection, exchange) = (connection, exchange)
-        connection.lane.queue.async { connection.fail(exchange: exchange) }
+        connection.lane.queue.async { connection.deliver(nil, exchange: exchange) }
     }
 }

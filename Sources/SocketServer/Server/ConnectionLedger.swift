@@ -1,5 +1,3 @@
-internal import Synchronization
-
 /// Who has how many connections. Shared by the listener and the lanes.
 final class ConnectionLedger: Sendable {
     enum Answer: Equatable {
@@ -18,12 +16,12 @@ final class ConnectionLedger: Sendable {
         var onEmpty: [@Sendable () -> Void] = []
     }
 
-    private let counts: Mutex<Counts>
+    private let counts: Locked<Counts>
     private let maximum: Int
     private let maximumPerNetwork: Int
 
     init(lanes: Int, maximum: Int, maximumPerNetwork: Int) {
-        counts = Mutex(Counts(lanes: Array(repeating: 0, count: lanes)))
+        counts = Locked(Counts(lanes: Array(repeating: 0, count: lanes)))
         self.maximum = maximum
         self.maximumPerNetwork = maximumPerNetwork
     }

@@ -1,6 +1,5 @@
 internal import Dispatch
 internal import Glibc
-internal import Synchronization
 
 /// An HTTP/1.1 server on some lanes.
 public final class HTTPServer: Sendable {
@@ -8,6 +7,7 @@ public final class HTTPServer: Sendable {
     public let port: UInt16
     let core: ServerCore
     private let lanes: [Lane]
+    private let isTLS: Bool
     private let listener: Listener
 
     /// Binds and listens; connections wait in the backlog until `start`.
@@ -36,6 +36,7 @@ public final class HTTPServer: Sendable {
         let core = ServerCore(configuration, lanes: lanes.count, handler: handler, tls: tls)
         self.core = core
         self.lanes = lanes
+        isTLS = tls != nil
         port = socket.port
         listener = Listener(
             socket: socket, ledger: core.ledger, observe: configuration.observe,
@@ -54,6 +55,14 @@ public final class HTTPServer: Sendable {
     /// Begins to accept.
     public func start() throws(ServerError) {
         listener.start()
+    }
+
+    /// Reads a certificate chain and key and uses them, with fresh session ticket keys, for the handshakes to come.
+    /// Connections that are open keep what they have. After an error nothing has changed.
+    /// - Throws: `ServerError` when a file cannot be used, or when this server speaks plain HTTP.
+    public func reload(_ tls: TLSConfiguration) throws(ServerError) {
+        guard isTLS else { throw .tlsSetup(reason: "this server was started without TLS") }
+        core.replaceTLS(try TLSContext(tls))
     }
 
     /// How many connections are open.

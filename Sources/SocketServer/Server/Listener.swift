@@ -21,11 +21,12 @@ final class Listener: @unchecked Sendable {
     private let deal: Deal
     private let makeRoom: @Sendable () -> Void
     private var isPaused = false
+    private var isRetryDue = false
     private var isStopped = false
     private var lastEvent: [Int: DispatchTime] = [:]
 
     private static let acceptsAtOnce = 64
-    private static let retryAfterExhaustion = DispatchTimeInterval.milliseconds(250)
+    private static let retryInterval = DispatchTimeInterval.milliseconds(250)
     private static let quietAfterEvent = 5.0
 
     init(
@@ -82,9 +83,6 @@ final class Listener: @unchecked Sendable {
             case .exhausted(let error):
                 report(.acceptPaused(reason: errorText(error)), kind: 2)
                 pause()
-                queue.asyncAfter(deadline: .now() + Self.retryAfterExhaustion) { [weak self] in
-                    self?.resume()
-                }
                 return
             }
         }
@@ -108,11 +106,12 @@ final class Listener: @unchecked Sendable {
             guard let self else { return }
             queue.async { self.resume() }
         }
-        // A connection may have ended between the look at the ledger and the line above.
-        if !ledger.isFull {
-            queue.asyncAfter(deadline: .now() + Self.retryAfterExhaustion) { [weak self] in
-                self?.resume()
-            }
+        // Nobody tells when another process gives descriptors back, or when a busy connection becomes idle.
+        guard !isRetryDue else { return }
+        isRetryDue = true
+        queue.asyncAfter(deadline: .now() + Self.retryInterval) { [weak self] in
+            self?.isRetryDue = false
+            self?.resume()
         }
     }
 

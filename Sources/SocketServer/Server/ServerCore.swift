@@ -9,7 +9,7 @@ final class ServerCore: Sendable {
     let ledger: ConnectionLedger
     /// Room for a whole head, and some more so that one read takes it.
     let inputCapacity: Int
-    private let tls: TLSContext?
+    private let tls: Locked<TLSContext?>
     private let draining = Atomic<Bool>(false)
 
     init(
@@ -17,7 +17,7 @@ final class ServerCore: Sendable {
         tls: TLSContext?
     ) {
         self.handler = handler
-        self.tls = tls
+        self.tls = Locked(tls)
         limits = configuration.limits
         deadlines = configuration.deadlines
         inputCapacity = max(configuration.limits.head, 32 * 1024)
@@ -30,11 +30,27 @@ final class ServerCore: Sendable {
 
     func startDraining() { draining.store(true, ordering: .releasing) }
 
+    /// Connections accepted from now on use this identity.
+    func replaceTLS(_ context: TLSContext) { tls.withLock { $0 = context } }
+
+    /// The handler's answer with the rejection's status, and with the field that status asks for.
+    func answer(to rejection: HTTPRejection) -> HTTPResponse {
+        var response = handler.answer(to: rejection)
+        response.status = rejection.status
+        if rejection == .tunnelRefused,
+            !response.headers.contains(where: { $0.name.utf8.equals(lowercase: "allow") })
+        {
+            response.headers.append(("Allow", "GET, HEAD, POST"))
+        }
+        return ResponseEncoder.isLegal(response) ? response : HTTPResponse(status: rejection.status)
+    }
+
     /// Takes over an accepted socket. On the lane's queue.
     func open(_ descriptor: Int32, _ remote: RemoteAddress, on lane: Lane, place: Int) {
         lane.readClock()
-        let session = tls?.makeSession()
-        guard tls == nil || session != nil else {
+        let context = tls.withLock(\.self)
+        let session = context?.makeSession()
+        guard context == nil || session != nil else {
             close(descriptor)
             return ledger.release(remote, lane: place)
         }

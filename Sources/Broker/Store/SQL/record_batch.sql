@@ -129,7 +129,13 @@ WITH request AS MATERIALIZED (
     RETURNING jti
 ), verdict AS MATERIALIZED (
     SELECT d.*, CASE WHEN refusal_5 IS NOT NULL THEN refusal_5
-            WHEN i.jti IS NULL THEN 7 ELSE 0 END AS code
+            WHEN i.jti IS NULL THEN 7
+            -- Fewer rows than records: one jti may stand twice in this very batch.
+            WHEN (SELECT count(*) FROM inserted)
+                    < (SELECT count(*) FROM decided WHERE refusal_5 IS NULL)
+                AND EXISTS (SELECT FROM decided AS e
+                    WHERE e.jti = d.jti AND e.ord < d.ord AND e.refusal_5 IS NULL) THEN 7
+            ELSE 0 END AS code
     FROM decided AS d LEFT JOIN inserted AS i ON i.jti = d.jti
 ), settled AS MATERIALIZED (
     -- Only what was recorded is spent: from the lease first, then from the row, and the wish last.

@@ -1,0 +1,40 @@
+import Dispatch
+
+@testable import Broker
+
+/// The store's twin in memory, one a lane over one `MemoryDatabase`: for tests that need no Postgres.
+/// Sendable: `leases` is only touched on `queue`.
+final class MemoryAssertionStore: AssertionStore, @unchecked Sendable {
+    private let queue: DispatchQueue
+    private let database: MemoryDatabase
+    private var leases = LeaseBook()
+
+    init(queue: DispatchQueue, database: MemoryDatabase) {
+        self.queue = queue
+        self.database = database
+    }
+
+    func record(
+        _ record: MintRecord, whileCommitting: @escaping @Sendable () -> Void,
+        then: @escaping @Sendable (MintVerdict) -> Void
+    ) {
+        dispatchPrecondition(condition: .onQueue(queue))
+        guard record.isWellFormed else { return then(.unavailable(.malformedRecord)) }
+        // As with Postgres, the answer comes in a later turn of the lane.
+        queue.async {
+            if let fault = self.database.fault { return then(.unavailable(fault)) }
+            whileCommitting()
+            then(self.decide(record))
+        }
+    }
+
+    private func decide(_ record: MintRecord) -> MintVerdict {
+        while true {
+            let now = Int64(MonotonicTime.now().nanoseconds / 1000)
+            let batch = MintBatch([record], leases: &leases, now: now)
+            let answer = database.decide(batch, brokerNow: wallClockMicroseconds())
+            batch.settle(answer, leases: &leases, sentAt: now)
+            if let verdict = batch.verdict(answer.decisions[0], at: 0) { return verdict }
+        }
+    }
+}

@@ -1,0 +1,156 @@
+import Foundation
+import Glibc
+import Synchronization
+
+/// A private Postgres server, made by `script/dev-postgres` and gone with this process, however that ends.
+public final class PostgresCluster: Sendable {
+    private static let sharedCluster = Task { try await PostgresCluster() }
+
+    /// The one that all tests of this process share; each takes a database of its own. Tests that stop or kill a
+    /// server make their own with `init()`.
+    public static func shared() async throws -> PostgresCluster {
+        try await sharedCluster.value
+    }
+
+    /// The folder `script/dev-postgres` works in.
+    public let directory: String
+    /// The cluster's superuser URL for the database `broker`, without any schema.
+    public let url: String
+    /// Held open while the cluster is wanted: its end is the watcher's sign to clean up.
+    private let leash: FileHandle
+    private let template: Task<String, any Error>
+    private let databases = Atomic<Int>(0)
+
+    /// Makes and starts a cluster.
+    public init() async throws {
+        var path = Array("/tmp/broker-test-pg-XXXXXX".utf8CString)
+        guard mkdtemp(&path) != nil else { throw POSIXError(.EIO) }
+        let directory = String(
+            decoding: path.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        // The server's user must be able to enter.
+        chmod(directory, 0o755)
+        self.directory = directory
+        leash = try Self.watch(directory)
+        let url = try await Self.devPostgres("start", directory)
+        self.url = url
+        template = Task {
+            try await Self.query("CREATE DATABASE broker_template", at: url)
+            let templateURL = Self.replaceDatabase(of: url, by: "broker_template")
+            for file in try Self.migrationFiles() {
+                try await runChecked([
+                    "psql", "-X", "-q", "-1", "-v", "ON_ERROR_STOP=1", "-d", templateURL, "-f",
+                    file,
+                ])
+            }
+            return "broker_template"
+        }
+    }
+
+    deinit { try? leash.close() }
+
+    /// The URL of a new database with every migration applied, each by plain `psql`.
+    public func freshDatabase() async throws -> String {
+        try await createDatabase(template: try await template.value)
+    }
+
+    /// The URL of a new database with nothing in it.
+    public func emptyDatabase() async throws -> String {
+        try await createDatabase(template: "template0")
+    }
+
+    private func createDatabase(template: String) async throws -> String {
+        let number = databases.add(1, ordering: .relaxed).newValue
+        try await Self.query("CREATE DATABASE test_\(number) TEMPLATE \(template)", at: url)
+        return Self.replaceDatabase(of: url, by: "test_\(number)")
+    }
+
+    /// Runs SQL through `psql` and gives its unaligned, tuples-only output without the last line break.
+    @discardableResult
+    public static func query(_ sql: String, at url: String) async throws -> String {
+        let output = try await runChecked([
+            "psql", "-X", "-q", "-At", "-v", "ON_ERROR_STOP=1", "-d", url, "-c", sql,
+        ])
+        return String(decoding: output, as: UTF8.self)
+            .trimmingCharacters(in: .newlines)
+    }
+
+    /// Fast shutdown.
+    public func stop() async throws {
+        try await runChecked([Self.script, "stop", directory])
+    }
+
+    /// Starts it again; the URL stays the same.
+    public func start() async throws {
+        _ = try await Self.devPostgres("start", directory)
+    }
+
+    /// Ends every process of the server with SIGKILL, as a power cut would.
+    public func kill() throws {
+        try signal(SIGKILL)
+    }
+
+    /// Sends a signal to the postmaster and all its children: SIGSTOP halts the server, SIGCONT lets it go on.
+    public func signal(_ signal: Int32) throws {
+        let pidFile = try String(
+            contentsOfFile: directory + "/data/postmaster.pid", encoding: .utf8)
+        guard let postmaster = pidFile.split(separator: "\n").first.flatMap({ pid_t($0) }) else {
+            throw CocoaError(.fileReadCorruptFile)
+        }
+        let children = try String(
+            contentsOfFile: "/proc/\(postmaster)/task/\(postmaster)/children", encoding: .utf8)
+        for process in [postmaster] + children.split(separator: " ").compactMap({ pid_t($0) }) {
+            Glibc.kill(process, signal)
+        }
+    }
+
+    /// The same URL for another database.
+    public static func replaceDatabase(of url: String, by name: String) -> String {
+        url.replacingOccurrences(of: ":///broker?", with: ":///\(name)?")
+    }
+
+    /// The repository's root.
+    public static let root: String = {
+        let here = URL(fileURLWithPath: #filePath).resolvingSymlinksInPath()
+        return (0..<4).reduce(here) { url, _ in url.deletingLastPathComponent() }.path
+    }()
+
+    /// The folder with the migrations.
+    public static let migrations = root + "/migrations"
+
+    private static let script = root + "/script/dev-postgres"
+
+    private static func migrationFiles() throws -> [String] {
+        try FileManager.default.contentsOfDirectory(atPath: migrations)
+            .filter { $0.hasSuffix(".sql") }.sorted().map { migrations + "/" + $0 }
+    }
+
+    private static func devPostgres(_ command: String, _ directory: String) async throws -> String {
+        let output = try await runChecked([script, command, directory])
+        return String(decoding: output, as: UTF8.self).trimmingCharacters(in: .newlines)
+    }
+
+    /// Starts a process that waits for the end of its input, then stops the cluster and removes it: also when this
+    /// process was killed.
+    private static func watch(_ directory: String) throws -> FileHandle {
+        let pipe = Pipe()
+        let watcher = Process()
+        watcher.executableURL = URL(fileURLWithPath: "/bin/bash")
+        watcher.arguments = [
+            "-c",
+            """
+            trap '' INT TERM HUP
+            read -r
+            "$1" stop "$2"
+            rm -rf "$(readlink -f "$2/data")" "$(readlink -f "$2/run")" "$2"
+            """, "watcher", script, directory,
+        ]
+        watcher.standardInput = pipe.fileHandleForReading
+        watcher.standardOutput = FileHandle.nullDevice
+        watcher.standardError = FileHandle.nullDevice
+        try watcher.run()
+        let leash = pipe.fileHandleForWriting
+        // Other children of this process must not hold it open.
+        _ = fcntl(leash.fileDescriptor, F_SETFD, FD_CLOEXEC)
+        return leash
+    }
+}
