@@ -205,7 +205,7 @@ import Testing
     @Test func `a good token is taken`() async throws {
         let token = try await verify(try token.compact())
         #expect(token.jkt == DpopJkt(of: installKey.publicJWK))
-        #expect(token.scope.values == ["openid"])
+        #expect(token.scopes == ["openid"])
     }
 
     @Test(arguments: breaks)

@@ -58,7 +58,7 @@ struct AccountsAPI: Sendable {
         return .json(request.head.method == "POST" ? 201 : 200, headers: headers) {
             $0.member("sub", token.subject)
             $0.member("client_id", token.clientId)
-            $0.member("scope", token.scope.text)
+            $0.member("scope", token.scopes.joined(separator: " "))
             $0.member("received_octets", request.body.count)
         }
     }

@@ -35,8 +35,8 @@ struct PortalEndpoint: Sendable {
         }
     }
 
-    /// `POST /ceremonies/{sid}/abort`: ends the session when a key of its user says so; anyone else, and anyone the second
-    /// time, gets the same empty answer.
+    /// `POST /ceremonies/{sid}/abort`: ends the session for the install that began it, whether it has an identity of that
+    /// user or none at all. A session that is over or was never there gets the same empty answer.
     func abort(_ request: HTTPRequest, sid: String) throws(OAuthFault) -> HTTPResponse {
         let (session, signer, abort) = try admit(request, .abort(sid: sid), .abort, sid)
         do { _ = try abort.text("fail_reason") } catch { throw .deviceRequest(error) }

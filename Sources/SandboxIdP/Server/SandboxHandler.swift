@@ -14,7 +14,7 @@ final class SandboxHandler: HTTPHandler {
             _ = try provider.route(head)
             return .read(bodyLimit: Route.bodyLimit)
         } catch {
-            return .refuse(HTTPResponse(error))
+            return .refuse(provider.refuse(error, on: "unknown"))
         }
     }
 

@@ -61,11 +61,16 @@ final class SandboxProvider: Sendable {
                 RequestEvent(route: pattern, status: answer.response.status, cause: answer.cause))
             return adding(route, to: answer.response)
         } catch {
-            let response = HTTPResponse(error)
-            environment.log(
-                RequestEvent(route: pattern, status: response.status, cause: "\(error)"))
-            return adding(try? route(request.head), to: response)
+            return adding(try? route(request.head), to: refuse(error, on: pattern))
         }
+    }
+
+    /// The answer to a request that fails before or at its endpoint, with its event.
+    func refuse(_ fault: OAuthFault, on pattern: String) -> HTTPResponse {
+        let response = HTTPResponse(fault)
+        environment.log(
+            RequestEvent(route: pattern, status: response.status, cause: "\(fault)"))
+        return response
     }
 
     private func answer(

@@ -1,12 +1,10 @@
 import JOSE
 
-/// What is logged of one request: never a value that a peer sent, but for a `client_id` that authenticated.
+/// What is logged of one request: never a value that a peer sent.
 struct RequestEvent: Sendable, Equatable {
     /// The route's pattern, never the raw path.
     let route: String
     let status: Int
-    /// The client, once it has authenticated.
-    var clientId: String?
     /// Why the request was refused, in our words.
     var cause: String?
 
@@ -17,7 +15,6 @@ struct RequestEvent: Sendable, Equatable {
             $0.member("event", "sandbox.request")
             $0.member("route", route)
             $0.member("status", status)
-            if let clientId { $0.member("client_id", clientId) }
             if let cause { $0.member("cause", cause) }
         }
         return json.text

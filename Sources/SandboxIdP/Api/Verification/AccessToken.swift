@@ -6,7 +6,8 @@ struct AccessToken: Sendable, Equatable {
 
     let subject: String
     let clientId: String
-    let scope: Scope
+    /// Scope tokens in the order of the claim.
+    let scopes: [String]
     /// The key it is bound to.
     let jkt: DpopJkt
     /// Seconds since 1970 UTC, rounded down.
@@ -15,8 +16,12 @@ struct AccessToken: Sendable, Equatable {
     let grantId: String?
 
     /// Reads the claims of a token whose signature is already known to be good.
+    ///
+    /// - Parameters:
+    ///   - now: seconds since 1970 UTC.
+    ///   - maximumAhead: seconds the issuer's clock may be ahead.
     init(
-        _ claims: JSONValue, issuer: String, audience: String, now: Int64
+        _ claims: JSONValue, issuer: String, audience: String, now: Int64, maximumAhead: Int64
     ) throws(TokenFault) {
         guard let claimed = claims["iss"]?.string, claimed.utf8.elementsEqual(issuer.utf8) else {
             throw .claim("iss")
@@ -26,19 +31,18 @@ struct AccessToken: Sendable, Equatable {
         guard expiry > Double(now) else { throw .expired }
         for name in ["iat", "nbf"] {
             guard let value = claims[name] else { continue }
-            guard let date = value.numericDate, date <= Double(now + ClockSkew.acceptedAhead) else {
+            guard let date = value.numericDate, date <= Double(now + maximumAhead) else {
                 throw .claim(name)
             }
         }
         guard let subject = claims["sub"]?.string, !subject.isEmpty else { throw .claim("sub") }
         guard let clientId = claims["client_id"]?.string else { throw .claim("client_id") }
-        guard let scope = Scope(claims["scope"]?.string ?? "") else { throw .claim("scope") }
         guard let jkt = claims["cnf"]?["jkt"]?.string.flatMap(DpopJkt.init) else {
             throw .claim("cnf")
         }
         self.subject = subject
         self.clientId = clientId
-        self.scope = scope
+        scopes = claims["scope"]?.string?.split(separator: " ").map(String.init) ?? []
         self.jkt = jkt
         expiresAt = Int64(expiry)
         grantId = claims["grant_id"]?.string

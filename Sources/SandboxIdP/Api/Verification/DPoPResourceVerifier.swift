@@ -16,8 +16,7 @@ struct DPoPResourceVerifier: Sendable {
     /// Whether the token was revoked; APIs that cannot ask say `false`.
     let isRevoked: @Sendable (AccessToken) -> Bool
 
-    private let proofs = DPoPVerifier(
-        maximumAge: ProofGate.maximumAge, maximumAhead: ClockSkew.acceptedAhead)
+    private let proofs = DPoPVerifier()
 
     init(
         issuer: String, audience: String,
@@ -48,10 +47,10 @@ struct DPoPResourceVerifier: Sendable {
         guard proof.jkt == token.jkt else { throw .invalidToken(.anotherKey) }
         guard
             spendProof(
-                Base64URL.encode(proof.replayHash), proof.iat + ProofGate.maximumAge + 1, now)
+                Base64URL.encode(proof.replayHash), proof.iat + proofs.maximumAge + 1, now)
         else { throw .invalidProof(nil) }
         guard !isRevoked(token) else { throw .invalidToken(.revoked) }
-        if let requiredScope, !token.scope.contains(requiredScope) {
+        if let requiredScope, !token.scopes.contains(requiredScope) {
             throw .insufficientScope(requiredScope)
         }
         return (token, proof)
@@ -75,7 +74,9 @@ struct DPoPResourceVerifier: Sendable {
         }
         guard isSigned else { throw .invalidToken(.signature) }
         do {
-            return try AccessToken(claims, issuer: issuer, audience: audience, now: now)
+            return try AccessToken(
+                claims, issuer: issuer, audience: audience, now: now,
+                maximumAhead: proofs.maximumAhead)
         } catch { throw .invalidToken(error) }
     }
 
