@@ -79,14 +79,19 @@ interruptible() {
   return "$status"
 }
 
-# build_products debug|release PRODUCT...: sets `bin`, the folder of the executables.
+# build_products debug|release PRODUCT...: sets `bin`, the folder of the executables. What is newer than every source is not
+# built again: even finding that out takes SwiftPM a second each.
 build_products() {
   local configuration=$1 product
   shift
+  bin=$root/.build/$configuration
   for product in "$@"; do
-    interruptible swift build --package-path "$root" -c "$configuration" --product "$product" >&2 || die "building $product failed"
+    if [ -x "$bin/$product" ] &&
+      [ -z "$(find "$root/Package.swift" "$root/Sources" -newer "$bin/$product" -print -quit)" ]; then continue; fi
+    say "building $product ($configuration)"
+    interruptible swift build --package-path "$root" -c "$configuration" --product "$product" >&2 ||
+      die "building $product failed"
   done
-  bin=$(swift build --package-path "$root" -c "$configuration" --show-bin-path)
 }
 
 # --- Certificates ------------------------------------------------------------------------------------------------------
