@@ -45,30 +45,24 @@ import Testing
             _ = try await server.answers(to: RawInput.second, count: 1)
             await server.untilEmpty()
             // Clients of another process, so that only the server runs short.
-            let clients = Process()
-            clients.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-            clients.arguments = ["python3", "-c", Self.crowd, "\(server.port)"]
-            let (input, output) = (Pipe(), Pipe())
-            (clients.standardInput, clients.standardOutput) = (input, output)
-            try clients.run()
+            let clients = try Command("python3", ["-c", Self.crowd, "\(server.port)"])
             let used = try Self.openDescriptors()
             var limit = rlimit(rlim_cur: rlim_t(used + 40), rlim_max: rlim_t(used + 40))
             try #require(setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0)
-            try input.fileHandleForWriting.write(contentsOf: Data("open\n".utf8))
-            #expect(Self.line(from: output) == "opened 100, hungry for 1 s")
+            clients.write("open\n")
+            #expect(clients.readLine() == "opened 100, hungry for 1 s")
             // The client measured nothing but time: how much of it did we burn?
             let burnt = Self.processorSeconds()
-            try input.fileHandleForWriting.write(contentsOf: Data("rest\n".utf8))
-            #expect(Self.line(from: output) == "rested 2 s")
+            clients.write("rest\n")
+            #expect(clients.readLine() == "rested 2 s")
             #expect(Self.processorSeconds() - burnt < 0.5)
             let seen = events.withLock { $0 }
             // One every five seconds at most, however slow the machine is.
             #expect((1...4).contains(seen.count))
             #expect(seen.allSatisfy { $0 == .acceptPaused(reason: "Too many open files") })
-            try input.fileHandleForWriting.write(contentsOf: Data("close half\n".utf8))
-            #expect(Self.line(from: output) == "answered 50")
-            try input.fileHandleForWriting.close()
-            clients.waitUntilExit()
+            clients.write("close half\n")
+            #expect(clients.readLine() == "answered 50")
+            #expect(clients.finish().status == 0)
             await server.untilEmpty()
             await server.stop()
         }
@@ -112,15 +106,6 @@ import Testing
         getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage)
         return Double(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec)
             + Double(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6
-    }
-
-    private static func line(from pipe: Pipe) -> String {
-        var bytes: [UInt8] = []
-        var byte: UInt8 = 0
-        while read(pipe.fileHandleForReading.fileDescriptor, &byte, 1) == 1, byte != 10 {
-            bytes.append(byte)
-        }
-        return String(decoding: bytes, as: UTF8.self)
     }
 
     private static let crowd = """

@@ -38,6 +38,29 @@ import Testing
         await next.drain(grace: .zero)
     }
 
+    @Test func `a server that was never started can be drained or dropped, and frees its port`()
+        async throws
+    {
+        var server: HTTPServer? = try make("127.0.0.1")
+        let port = try #require(server?.port)
+        server = nil
+        let drained = try await untilFree(port)
+        await drained.drain(grace: .zero)
+        let next = try await untilFree(port)
+        await next.drain(grace: .zero)
+    }
+
+    /// A server on a port whose listening socket is about to be closed, which happens on a queue of its own.
+    private func untilFree(_ port: UInt16) async throws -> HTTPServer {
+        while true {
+            do {
+                return try make("127.0.0.1", port: port)
+            } catch ServerError.cannotListen {
+                await Task.yield()
+            }
+        }
+    }
+
     @Test func `a server needs a lane`() {
         #expect(throws: ServerError.noLanes) {
             try HTTPServer(

@@ -20,7 +20,7 @@ final class RawClient {
     private var reachedEnd = false
 
     init(port: UInt16, receiveBuffer: Int32? = nil) throws {
-        descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         guard descriptor >= 0 else { throw ClientError(text: "socket") }
         if var size = receiveBuffer {
             setsockopt(

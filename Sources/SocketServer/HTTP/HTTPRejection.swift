@@ -34,7 +34,7 @@ public enum HTTPRejection: Error, Sendable, Equatable, CaseIterable {
     case targetTooLong
     /// An expectation other than `100-continue`.
     case expectationFailed
-    /// The authority is none of `HTTPServerConfiguration.hostNames`.
+    /// The authority is none of `HTTPLimits.hostNames`.
     case misdirectedRequest
     /// The field section is larger than the server reads, or has too many fields.
     case headTooLarge

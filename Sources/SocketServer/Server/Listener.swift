@@ -20,6 +20,8 @@ final class Listener: @unchecked Sendable {
     private let observe: (@Sendable (ServerEvent) -> Void)?
     private let deal: Deal
     private let makeRoom: @Sendable () -> Void
+    private let closing = Locked((isDone: false, callbacks: [@Sendable () -> Void]()))
+    private var isActive = false
     private var isPaused = false
     private var isRetryDue = false
     private var isStopped = false
@@ -42,30 +44,49 @@ final class Listener: @unchecked Sendable {
         let descriptor = socket.descriptor
         source = DispatchSource.makeReadSource(fileDescriptor: descriptor, queue: queue)
         // Closed only when the source has let go of it.
-        source.setCancelHandler { close(descriptor) }
+        source.setCancelHandler { [closing] in
+            close(descriptor)
+            let callbacks = closing.withLock { closing in
+                closing.isDone = true
+                return closing.callbacks
+            }
+            for callback in callbacks { callback() }
+        }
     }
 
     func start() {
         source.setEventHandler { [weak self] in self?.acceptSome() }
-        source.activate()
+        queue.async { [self] in activate() }
     }
 
-    /// Takes what the backlog holds, stops listening, then calls back.
+    /// Takes what the backlog holds, stops listening, and calls back when the port is free.
     func stop(then done: @escaping @Sendable () -> Void) {
         queue.async { [self] in
-            guard !isStopped else { return done() }
-            if !isPaused { acceptSome() }
+            let isDone = closing.withLock { closing in
+                if !closing.isDone { closing.callbacks.append(done) }
+                return closing.isDone
+            }
+            if isDone { return done() }
+            guard !isStopped else { return }
+            if isActive, !isPaused { acceptSome() }
             isStopped = true
             source.cancel()
+            activate()
             resume()
-            done()
         }
     }
 
     deinit {
         source.cancel()
-        // A suspended source never runs its cancel handler, and must not be released.
+        // A source that rests never runs its cancel handler, and must not be released.
+        activate()
         if isPaused { source.resume() }
+    }
+
+    private func activate() {
+        guard !isActive else { return }
+        isActive = true
+        source.activate()
     }
 
     private func acceptSome() {
