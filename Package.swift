@@ -27,7 +27,8 @@ let package = Package(
         .target(name: "JOSE", dependencies: ["COpenSSL"], swiftSettings: settings),
         .target(name: "AssertionMint", dependencies: ["JOSE"], swiftSettings: settings),
         .target(
-            name: "SocketServer", dependencies: ["COpenSSL", "CEpoll"], swiftSettings: settings),
+            name: "SocketServer", dependencies: ["COpenSSL", "CEpoll"],
+            exclude: ["Connection/ConnectionMachine.md"], swiftSettings: settings),
         .target(name: "HTTPClient", dependencies: ["CCurl"], swiftSettings: settings),
         .executableTarget(
             name: "Broker", dependencies: ["AssertionMint", "JOSE", "SocketServer", "CLibpq"],
