@@ -42,18 +42,12 @@ private struct ChallengeScanner {
         if skipToken68() {
             return AuthenticateChallenge(scheme: scheme.lowercased(), parameters: [:])
         }
+        skipToParameter()
         while let (name, value) = parameter() {
             // A repeated parameter makes the challenge ambiguous: the first one counts.
             if parameters[name] == nil { parameters[name] = value }
-            let start = index
             skip(\.isBlank)
-            guard peek == UInt8(ascii: ",") else { break }
-            skip { $0.isBlank || $0 == UInt8(ascii: ",") }
-            // What follows a comma is another parameter only when a "=" comes after its name.
-            if !parameterFollows() {
-                index = start
-                break
-            }
+            guard peek == UInt8(ascii: ","), skipToParameter() else { break }
         }
         return AuthenticateChallenge(scheme: scheme.lowercased(), parameters: parameters)
     }
@@ -84,11 +78,18 @@ private struct ChallengeScanner {
         return false
     }
 
-    private func parameterFollows() -> Bool {
+    /// Skips commas (a list may have empty elements) up to a parameter. What follows a comma is one only
+    /// when a "=" comes after its name; otherwise nothing is skipped, since another challenge begins.
+    @discardableResult
+    private mutating func skipToParameter() -> Bool {
         var ahead = self
+        ahead.skip { $0.isBlank || $0 == UInt8(ascii: ",") }
+        let start = ahead.index
         guard ahead.token() != nil else { return false }
         ahead.skip(\.isBlank)
-        return ahead.peek == UInt8(ascii: "=")
+        guard ahead.peek == UInt8(ascii: "=") else { return false }
+        index = start
+        return true
     }
 
     private mutating func parameter() -> (name: String, value: String)? {

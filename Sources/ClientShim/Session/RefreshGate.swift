@@ -12,6 +12,9 @@ final class RefreshGate: Sendable {
 
     private let state = Mutex(State())
 
+    /// Callers that wait now.
+    var waiting: Int { state.withLock { $0.callers.count } }
+
     /// Joins the refresh under way, or starts `run`. A cancelled caller gets `Network` at once; the
     /// refresh goes on and its result is stored all the same.
     func refresh(

@@ -25,7 +25,8 @@ final class StateBroadcast<State: Sendable & Equatable>: Sendable {
         for continuation in readers.withLock({ $0.continuations.values }) { continuation.finish() }
     }
 
-    var current: State { readers.withLock { $0.current } }
+    /// Readers whose streams have not ended.
+    var readerCount: Int { readers.withLock { $0.continuations.count } }
 
     /// Publishes a state, unless it is the current one or the last was terminal.
     func publish(_ state: State, isOver: Bool) {

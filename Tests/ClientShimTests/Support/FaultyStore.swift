@@ -1,0 +1,54 @@
+import Synchronization
+
+@testable import ClientShim
+
+/// A store in memory whose writes can be made to fail.
+final class FaultyStore: SecureStore {
+    private let inner = InMemorySecureStore()
+    private let failing = Mutex<[String: Int]>([:])
+    private let log = Mutex<[String]>([])
+
+    /// The next writes of that record fail, so many times.
+    func failWrites(of name: String, times: Int) {
+        failing.withLock { $0[name] = times }
+    }
+
+    /// Writes and removals in order, such as `+session` and `-session`.
+    var changes: [String] { log.withLock { $0 } }
+
+    func note(_ event: String) { log.withLock { $0.append(event) } }
+
+    func read(_ name: String) throws(SecureStoreError) -> [UInt8]? { try inner.read(name) }
+
+    func replace(_ name: String, with bytes: [UInt8]) throws(SecureStoreError) {
+        let fails = failing.withLock { failing in
+            guard let left = failing[name], left > 0 else { return false }
+            failing[name] = left - 1
+            return true
+        }
+        guard !fails else { throw .failed(details: "told so") }
+        log.withLock { $0.append("+" + name) }
+        try inner.replace(name, with: bytes)
+    }
+
+    func remove(_ name: String) throws(SecureStoreError) {
+        log.withLock { $0.append("-" + name) }
+        try inner.remove(name)
+    }
+
+    func names(prefix: String) throws(SecureStoreError) -> [String] {
+        try inner.names(prefix: prefix)
+    }
+
+    func tryLock(_ name: String) throws(SecureStoreError) -> (any StoreLock)? {
+        try inner.tryLock(name)
+    }
+}
+
+/// Keeps diagnostic events.
+final class DiagnosticLog: Sendable {
+    private let log = Mutex<[DiagnosticEvent]>([])
+
+    func add(_ event: DiagnosticEvent) { log.withLock { $0.append(event) } }
+    var events: [DiagnosticEvent] { log.withLock { $0 } }
+}
