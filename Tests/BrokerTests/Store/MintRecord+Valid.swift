@@ -37,7 +37,10 @@ extension MintRecord {
     static func randomJkt() -> String { randomText(43) }
 
     static func randomText(_ count: Int) -> String {
-        let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_")
-        return String((0..<count).map { _ in alphabet[Int.random(in: 0..<64)] })
+        String(
+            decoding: (0..<count).map { _ in alphabet[Int.random(in: 0..<64)] }, as: UTF8.self)
     }
+
+    private static let alphabet = Array(
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
 }

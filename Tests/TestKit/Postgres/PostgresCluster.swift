@@ -37,7 +37,7 @@ public final class PostgresCluster: Sendable {
             try await Self.query("CREATE DATABASE broker_template", at: url)
             let templateURL = Self.replaceDatabase(of: url, by: "broker_template")
             for file in try Self.migrationFiles() {
-                try await runChecked([
+                _ = try await ChildProgram.run([
                     "psql", "-X", "-q", "-1", "-v", "ON_ERROR_STOP=1", "-d", templateURL, "-f",
                     file,
                 ])
@@ -67,16 +67,14 @@ public final class PostgresCluster: Sendable {
     /// Runs SQL through `psql` and gives its unaligned, tuples-only output without the last line break.
     @discardableResult
     public static func query(_ sql: String, at url: String) async throws -> String {
-        let output = try await runChecked([
+        try await ChildProgram.run([
             "psql", "-X", "-q", "-At", "-v", "ON_ERROR_STOP=1", "-d", url, "-c", sql,
         ])
-        return String(decoding: output, as: UTF8.self)
-            .trimmingCharacters(in: .newlines)
     }
 
     /// Fast shutdown.
     public func stop() async throws {
-        try await runChecked([Self.script, "stop", directory])
+        _ = try await ChildProgram.run([Self.script, "stop", directory])
     }
 
     /// Starts it again; the URL stays the same.
@@ -85,12 +83,26 @@ public final class PostgresCluster: Sendable {
     }
 
     /// Ends every process of the server with SIGKILL, as a power cut would.
-    public func kill() throws {
-        try signal(SIGKILL)
+    ///
+    /// Returns when the last one is gone.
+    public func kill() async throws {
+        for process in try signal(SIGKILL) {
+            while try Self.isAlive(process) { await Task.yield() }
+        }
+    }
+
+    private static func isAlive(_ process: pid_t) throws -> Bool {
+        let path = "/proc/\(process)/stat"
+        guard let stat = try? String(contentsOfFile: path, encoding: .utf8) else { return false }
+        // The state is the first field after the program's name in brackets; Z is a zombie.
+        return stat.split(separator: ")").last?.hasPrefix(" Z") != true
     }
 
     /// Sends a signal to the postmaster and all its children: SIGSTOP halts the server, SIGCONT lets it go on.
-    public func signal(_ signal: Int32) throws {
+    ///
+    /// - Returns: Their process numbers.
+    @discardableResult
+    public func signal(_ signal: Int32) throws -> [Int32] {
         let pidFile = try String(
             contentsOfFile: directory + "/data/postmaster.pid", encoding: .utf8)
         guard let postmaster = pidFile.split(separator: "\n").first.flatMap({ pid_t($0) }) else {
@@ -98,9 +110,9 @@ public final class PostgresCluster: Sendable {
         }
         let children = try String(
             contentsOfFile: "/proc/\(postmaster)/task/\(postmaster)/children", encoding: .utf8)
-        for process in [postmaster] + children.split(separator: " ").compactMap({ pid_t($0) }) {
-            Glibc.kill(process, signal)
-        }
+        let processes = [postmaster] + children.split(separator: " ").compactMap { pid_t($0) }
+        for process in processes { Glibc.kill(process, signal) }
+        return processes
     }
 
     /// The same URL for another database.
@@ -125,32 +137,34 @@ public final class PostgresCluster: Sendable {
     }
 
     private static func devPostgres(_ command: String, _ directory: String) async throws -> String {
-        let output = try await runChecked([script, command, directory])
-        return String(decoding: output, as: UTF8.self).trimmingCharacters(in: .newlines)
+        try await ChildProgram.run([script, command, directory])
     }
 
     /// Starts a process that waits for the end of its input, then stops the cluster and removes it: also when this
     /// process was killed.
     private static func watch(_ directory: String) throws -> FileHandle {
-        let pipe = Pipe()
-        let watcher = Process()
-        watcher.executableURL = URL(fileURLWithPath: "/bin/bash")
-        watcher.arguments = [
-            "-c",
-            """
+        var ends: [Int32] = [0, 0]
+        guard pipe(&ends) == 0 else { throw POSIXError(.EMFILE) }
+        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+        let silence = open("/dev/null", O_RDWR | O_CLOEXEC)
+        defer {
+            close(ends[0])
+            close(silence)
+        }
+        let cleanUp = """
             trap '' INT TERM HUP
+            # What another thread was about to hand to another child must not stay open here.
+            for path in /proc/self/fd/*; do
+                descriptor=${path##*/}
+                [ "$descriptor" -le 2 ] || [ "$descriptor" -eq 255 ] || eval "exec $descriptor>&-"
+            done
             read -r
             "$1" stop "$2"
             rm -rf "$(readlink -f "$2/data")" "$(readlink -f "$2/run")" "$2"
-            """, "watcher", script, directory,
-        ]
-        watcher.standardInput = pipe.fileHandleForReading
-        watcher.standardOutput = FileHandle.nullDevice
-        watcher.standardError = FileHandle.nullDevice
-        try watcher.run()
-        let leash = pipe.fileHandleForWriting
-        // Other children of this process must not hold it open.
-        _ = fcntl(leash.fileDescriptor, F_SETFD, FD_CLOEXEC)
-        return leash
+            """
+        try ChildProgram.spawn(
+            ["bash", "-c", cleanUp, "watcher", script, directory], input: ends[0], output: silence,
+            errors: silence)
+        return FileHandle(fileDescriptor: ends[1], closeOnDealloc: true)
     }
 }

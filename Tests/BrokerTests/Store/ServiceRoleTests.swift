@@ -1,0 +1,59 @@
+import TestKit
+import Testing
+
+@testable import Broker
+
+/// The role of `broker serve`: what it needs, and no more.
+@Suite struct ServiceRoleTests {
+    /// A database, and the URL of a login that is only a member of `broker_service`.
+    private func world() async throws -> (admin: String, service: String) {
+        let url = try await PostgresCluster.shared().emptyDatabase()
+        try await Migrator(directory: PostgresCluster.migrations)
+            .migrate(ControlConnection(conninfo: url))
+        try await PostgresCluster.query(
+            """
+            DO $$ BEGIN
+                CREATE ROLE service_login LOGIN IN ROLE broker_service;
+            EXCEPTION WHEN duplicate_object OR unique_violation THEN NULL;
+            END $$
+            """, at: url)
+        return (url, url.replacing("user=postgres", with: "user=service_login"))
+    }
+
+    @Test func `mints, keeps house and answers the probe`() async throws {
+        let (_, service) = try await world()
+        let lane = TestLane(postgres: service) { $0.waitingLimit = 20_000 }
+        let policy = RatePolicy.only(5, name: "shared")
+        let verdicts = await lane.record([
+            .valid(proof: .fresh(), client: policy, tenant: policy), .valid(),
+        ])
+        #expect(verdicts.allSatisfy { $0.isRecorded })
+        let connection = ControlConnection(conninfo: service)
+        #expect(try await StoreMaintenance(connection: connection).run() == .init())
+        let version = try Migrator(directory: PostgresCluster.migrations).newestVersion
+        let readiness = StoreReadiness(connection: connection, schemaVersion: version)
+        #expect(await readiness.check() == .ready)
+    }
+
+    @Test(arguments: [
+        "DELETE FROM broker.assertion_jti", "UPDATE broker.assertion_jti SET slot = 0",
+        "TRUNCATE broker.assertion_jti", "TRUNCATE broker.assertion_jti_00",
+        "DELETE FROM broker.assertion_jti_03", "SELECT client_id FROM broker.assertion_jti",
+        "SELECT dpop_jkt FROM broker.assertion_jti", "SELECT jti FROM broker.assertion_jti_03",
+        "DELETE FROM broker.proof_jti", "TRUNCATE broker.proof_jti_01",
+        "UPDATE broker.declaration SET revision = 0", "SELECT broker.bump_revision()",
+        "INSERT INTO broker.tenant (tenant_id) VALUES ('mine')",
+        "UPDATE broker.client SET settings = '{}'", "DELETE FROM broker.blocked_install",
+        "UPDATE broker.api_token SET revoked_at = NULL", "DELETE FROM broker.server_secret",
+        "UPDATE broker.server_secret SET value = ''", "DELETE FROM broker.install_rate",
+        "DELETE FROM broker.shared_rate",
+        "INSERT INTO broker.schema_migration VALUES (9, 'x', 'y')",
+        "CREATE TABLE broker.mine ()", "DROP TABLE broker.proof_jti",
+    ])
+    func `may not`(_ statement: String) async throws {
+        let (_, service) = try await world()
+        await #expect {
+            try await ControlConnection(conninfo: service).query(statement)
+        } throws: { ($0 as? PostgresError)?.sqlState == "42501" }
+    }
+}

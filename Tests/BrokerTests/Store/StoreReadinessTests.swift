@@ -1,0 +1,67 @@
+import TestKit
+import Testing
+
+@testable import Broker
+
+@Suite struct StoreReadinessTests {
+    private func probe(_ url: String, version: Int = 3) -> StoreReadiness {
+        StoreReadiness(
+            connection: ControlConnection(
+                conninfo: url, connectLimitMilliseconds: 20_000, statementLimitMilliseconds: 20_000),
+            schemaVersion: version)
+    }
+
+    /// A database migrated by `broker migrate`, which keeps the books the probe reads.
+    private func migrated() async throws -> String {
+        let url = try await PostgresCluster.shared().emptyDatabase()
+        try await Migrator(directory: PostgresCluster.migrations)
+            .migrate(ControlConnection(conninfo: url))
+        return url
+    }
+
+    @Test func `a migrated database is ready, also for an older program`() async throws {
+        let url = try await migrated()
+        #expect(await probe(url).check() == .ready)
+        #expect(await probe(url, version: 2).check() == .ready)
+    }
+
+    @Test func `an older schema is not ready, nor none at all`() async throws {
+        let url = try await migrated()
+        #expect(await probe(url, version: 4).check() == .notReady(.schemaOutdated))
+        let empty = try await PostgresCluster.shared().emptyDatabase()
+        #expect(await probe(empty).check() == .notReady(.schemaOutdated))
+    }
+
+    @Test func `a database that is read-only is not ready, and ready again afterwards`()
+        async throws
+    {
+        let url = try await migrated()
+        let name = try await PostgresCluster.query("SELECT current_database()", at: url)
+        try await PostgresCluster.query(
+            "ALTER DATABASE \(name) SET default_transaction_read_only = on", at: url)
+        #expect(await probe(url).check() == .notReady(.readOnly))
+        try await PostgresCluster.query(
+            "ALTER DATABASE \(name) RESET default_transaction_read_only",
+            at: PostgresCluster.shared().url)
+        #expect(await probe(url).check() == .ready)
+    }
+
+    @Test func `nobody there is told in bounded time`() async throws {
+        #expect(
+            await probe("postgresql:///x?host=/nonexistent").check() == .notReady(.unreachable))
+    }
+
+    @Test func `a dropped table is not ready`() async throws {
+        let url = try await migrated()
+        try await PostgresCluster.query("DROP TABLE broker.assertion_jti", at: url)
+        #expect(await probe(url).check() == .notReady(.schemaOutdated))
+    }
+
+    @Test func `a login without the service role is not ready`() async throws {
+        let url = try await migrated()
+        let role = "stranger_" + MintRecord.randomText(8).filter(\.isLetter).lowercased()
+        try await PostgresCluster.query("CREATE ROLE \(role) LOGIN", at: url)
+        let stranger = url.replacing("user=postgres", with: "user=\(role)")
+        #expect(await probe(stranger).check() == .notReady(.noPrivilege))
+    }
+}
