@@ -22,8 +22,10 @@ WITH request AS MATERIALIZED (
                     NOT BETWEEN clock.now / 1000000 - 330 AND clock.now / 1000000 + 100 THEN 6
         END AS refusal
     FROM ROWS FROM (
-            -- This makes the planner expect 1000 rows: it then joins by hash or by merge.
-            generate_series(1, $2::integer),
+            -- Behind a subquery the planner cannot see a parameter. It expects 1000 rows here, for this
+            -- call as for any: so it joins by hash or by merge, and keeps one plan instead of making
+            -- one a batch.
+            generate_series(1, (SELECT $2::integer)),
             unnest($3::bigint[]), unnest($4::text[]), unnest($5::text[]), unnest($6::text[]),
             unnest($7::bigint[]), unnest($8::bytea[]), unnest($9::bigint[]), unnest($10::text[]),
             unnest($11::integer[]), unnest($12::bigint[]), unnest($13::integer[]), unnest($14::integer[])
@@ -32,8 +34,9 @@ WITH request AS MATERIALIZED (
         (SELECT (extract(epoch FROM statement_timestamp()) * 1000000)::bigint AS now) AS clock
 ), quota AS MATERIALIZED (
     SELECT * FROM unnest(
-            $15::text[], $16::text[], $17::text[], $18::integer[], $19::bigint[], $20::bigint[],
-            $21::bigint[], $22::boolean[])
+            (SELECT $15::text[]), (SELECT $16::text[]), (SELECT $17::text[]),
+            (SELECT $18::integer[]), (SELECT $19::bigint[]), (SELECT $20::bigint[]),
+            (SELECT $21::bigint[]), (SELECT $22::boolean[]))
         WITH ORDINALITY AS q (scope, subject, policy, burst, step, lease, wish, short, place)
     WHERE EXISTS (SELECT FROM request WHERE refusal IS NULL)
 ), missing AS (
