@@ -90,14 +90,19 @@ extension MintRecord {
 
     /// Within the bounds the tables keep. One record that broke a CHECK would take its whole batch along.
     var isWellFormed: Bool {
-        (1...256).contains(clientId.utf8.count) && (1...128).contains(tenantId.utf8.count)
-            && !clientId.utf8.contains(0) && !tenantId.utf8.contains(0)
+        Self.isName(clientId, upTo: 256) && Self.isName(tenantId, upTo: 128)
             && Self.isBase64URL(dpopJkt, count: 43) && Self.isBase64URL(jti, count: 22)
             && (0...Self.latestSecond).contains(issuedAt)
             && (issuedAt...Self.latestSecond).contains(expiresAt)
             && (proof.map { $0.hash.count == 32 && (0...Self.latestSecond).contains($0.issuedAt) }
                 ?? true)
             && install.isValid && (client?.isValid ?? true) && (tenant?.isValid ?? true)
+    }
+
+    /// ASCII only: Swift takes canonically equivalent texts for equal, and the database does not.
+    private static func isName(_ text: String, upTo count: Int) -> Bool {
+        (1...count).contains(text.utf8.count)
+            && text.utf8.allSatisfy { (0x20...0x7E).contains($0) }
     }
 
     /// So that a slot number always fits its column.

@@ -1,6 +1,6 @@
 /// A named rate limit (GCRA): one permit comes back every step, and at most `burst` can be used at once.
 struct RatePolicy: Sendable, Hashable {
-    /// What the response headers and the log call it.
+    /// What the response headers and the log call it: printable ASCII.
     let name: String
     /// 1 to `maximumBurst`.
     let burst: Int
@@ -17,6 +17,7 @@ struct RatePolicy: Sendable, Hashable {
     var isValid: Bool {
         (1...Self.maximumBurst).contains(burst)
             && (1...Self.maximumStepMicroseconds).contains(stepMicroseconds)
-            && (1...Self.maximumNameBytes).contains(name.utf8.count) && !name.utf8.contains(0)
+            && (1...Self.maximumNameBytes).contains(name.utf8.count)
+            && name.utf8.allSatisfy { (0x20...0x7E).contains($0) }
     }
 }
