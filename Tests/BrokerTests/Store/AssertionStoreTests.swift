@@ -238,7 +238,8 @@ import Testing
         let proof = ProofUse(hash: [1, 2, 3], issuedAt: wallClockMicroseconds() / 1_000_000)
         let malformed: [MintRecord] = [
             .valid(clientId: ""), .valid(clientId: String(repeating: "x", count: 257)),
-            .valid(clientId: "nul\0"), .valid(dpopJkt: "short"),
+            .valid(clientId: "nul\0"), .valid(clientId: "caf\u{E9}"),
+            .valid(tenantId: "cafe\u{301}"), .valid(dpopJkt: "short"),
             .valid(dpopJkt: String(repeating: "+", count: 43)), .valid(jti: "short"),
             .valid(proof: proof), .valid(install: .only(0)), .valid(install: .only(1, name: "")),
             .valid(client: .only(RatePolicy.maximumBurst + 1)),
