@@ -58,6 +58,9 @@ let package = Package(
         .testTarget(
             name: "BrokerTests", dependencies: ["Broker", "TestKit"], swiftSettings: settings),
         .testTarget(
+            name: "HTTPClientTests", dependencies: ["HTTPClient", "TestKit"],
+            swiftSettings: settings),
+        .testTarget(
             name: "ClientShimTests", dependencies: ["ClientShim", "TestKit"],
             swiftSettings: settings),
         .testTarget(

@@ -8,7 +8,6 @@ final class AssertionSource: Sendable {
 
     private let clock: any AuthnClock
     private let check = ClientAssertionCheck()
-    private let queue = DispatchQueue(label: "authn.assertions", attributes: .concurrent)
 
     init(clock: any AuthnClock) {
         self.clock = clock
@@ -30,7 +29,9 @@ final class AssertionSource: Sendable {
         _ provider: any ClientAssertionProvider, _ request: ClientAssertionRequest
     ) async -> Answer {
         let slot = FirstAnswer<Answer>()
-        queue.async {
+        // A serial queue of its own gets a thread of its own. Calls on one concurrent queue would share
+        // the few threads that everything else in the process works on, and each may block for seconds.
+        DispatchQueue(label: "authn.assertion").async {
             do {
                 slot.fill(.success(Secret(try provider.clientAssertion(request: request))))
             } catch let error as ClientAssertionError {
