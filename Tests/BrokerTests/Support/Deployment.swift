@@ -160,6 +160,11 @@ struct RunningBroker: Sendable {
         }
     }
 
+    /// The answer of a caller that tries again on 503, since a busy machine may let a mint wait for too long.
+    func settled(_ call: MintCall) async throws -> WireResponse {
+        try await mint(call) { $0.status != 503 }
+    }
+
     func stop() async { await service.stop(signal: 15) }
 }
 
