@@ -22,6 +22,15 @@ public enum Oracle {
         return answers
     }
 
+    /// Runs a script of `Tests/Oracle` that takes arguments, and gives what it prints; any exit status but 0 is an error.
+    public static func run(_ script: String, _ arguments: [String], input: String) async throws
+        -> String
+    {
+        let output = try await runChecked(
+            [python, Fixtures.path("Oracle/\(script)")] + arguments, input: Array(input.utf8))
+        return String(decoding: output, as: UTF8.self)
+    }
+
     /// `script/test` names an interpreter that has the packages of `Tests/requirements.txt`.
     private static var python: String {
         ProcessInfo.processInfo.environment["PYTHON"] ?? "python3"

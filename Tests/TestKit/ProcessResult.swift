@@ -28,28 +28,17 @@ public struct ProcessFailure: Error, CustomStringConvertible {
 ///   - input: standard input, whole.
 public func runProcess(_ command: [String], input: [UInt8] = []) async throws -> ProcessResult {
     let directory = try TemporaryDirectory()
-    let process = Process()
-    process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-    process.arguments = command
-    let inputPath = try directory.write(input, to: "input")
-    let outputPath = try directory.write([], to: "output")
-    let errorPath = try directory.write([], to: "error")
-    guard let inputHandle = FileHandle(forReadingAtPath: inputPath),
-        let outputHandle = FileHandle(forWritingAtPath: outputPath),
-        let errorHandle = FileHandle(forWritingAtPath: errorPath)
-    else { throw CocoaError(.fileReadUnknown) }
-    process.standardInput = inputHandle
-    process.standardOutput = outputHandle
-    process.standardError = errorHandle
-    let status = try await withCheckedThrowingContinuation { continuation in
-        process.terminationHandler = { continuation.resume(returning: $0.terminationStatus) }
-        do { try process.run() } catch {
-            process.terminationHandler = nil
-            continuation.resume(throwing: error)
-        }
+    let inputHandle = try directory.open(try directory.write(input, to: "input"))
+    let outputHandle = try directory.open(try directory.write([], to: "output"))
+    let errorHandle = try directory.open(try directory.write([], to: "error"))
+    let child = try ChildProcess(
+        command, input: inputHandle.fileDescriptor, output: outputHandle.fileDescriptor,
+        error: errorHandle.fileDescriptor)
+    let end = await withCheckedContinuation { continuation in
+        child.whenEnded { continuation.resume(returning: $0) }
     }
     return ProcessResult(
-        status: status, output: try directory.read("output"),
+        status: end.number, output: try directory.read("output"),
         errorText: String(decoding: try directory.read("error"), as: UTF8.self))
 }
 

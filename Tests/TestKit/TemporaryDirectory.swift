@@ -29,6 +29,14 @@ public final class TemporaryDirectory: Sendable {
         return path
     }
 
+    /// Opens a file that exists, to be read and written.
+    func open(_ path: String) throws -> FileHandle {
+        guard let handle = FileHandle(forUpdatingAtPath: path) else {
+            throw CocoaError(.fileReadUnknown)
+        }
+        return handle
+    }
+
     /// The octets of a file in the directory.
     public func read(_ name: String) throws -> [UInt8] {
         Array(try Data(contentsOf: URL(fileURLWithPath: file(name))))

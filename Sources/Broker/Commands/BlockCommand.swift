@@ -9,7 +9,8 @@ enum BlockCommand {
 
         Refuses every assertion to the install with this DPoP key thumbprint (43 base64url
         characters, `jkt` in the log), for one client or, without --client, for all; from the
-        next batch of every replica on. unblock lifts the block that was made the same way.
+        next batch of every replica on. unblock lifts the block that was made the same way; replicas
+        know it within about a second.
 
         \(DatabaseOptions.help)
         """

@@ -9,6 +9,7 @@ enum TokenCommand {
 
         create  prints a new token, alone, on standard output. It is shown this once; the database
                 keeps only its SHA-256 digest. --expires-in takes s, m, h or d (90d unless given).
+                Replicas know it within about a second.
         list    shows id, tenant, scopes, expiry and state of tokens, never a token.
         revoke  ends a token; every replica refuses it from its next batch on.
 

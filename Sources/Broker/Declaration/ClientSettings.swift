@@ -35,12 +35,18 @@ struct ClientSettings: Hashable, Sendable {
             "typ", default: AssertionProfile.HeaderType.clientAuthentication,
             "must be client-authentication+jwt, JWT or none", &faults
         ) { $0.string.flatMap(AssertionProfile.HeaderType.init(rawValue:)) }
+        let lifetime = object.integer(
+            "lifetime", default: 60, in: AssertionProfile.lifetimes, &faults)
+        let backdating = object.integer(
+            "backdating", default: 0, in: AssertionProfile.backdatings, &faults)
+        if backdating >= lifetime {
+            faults.add(
+                "must be shorter than lifetime, or an assertion has expired when it is made",
+                path: object.child("backdating"),
+                offset: object.value("backdating")?.offset ?? object.offset)
+        }
         let profile = AssertionProfile(
-            type: type,
-            lifetime: object.integer(
-                "lifetime", default: 60, in: AssertionProfile.lifetimes, &faults),
-            backdating: object.integer(
-                "backdating", default: 0, in: AssertionProfile.backdatings, &faults),
+            type: type, lifetime: lifetime, backdating: backdating,
             bindsInstall: object.optional(
                 "bind_jkt", default: true, "must be true or false", &faults, \.bool))
         var limits: (install: LimitSettings?, client: LimitSettings?) = (nil, nil)

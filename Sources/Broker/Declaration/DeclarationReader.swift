@@ -91,7 +91,9 @@ struct DeclarationReader {
                 faults: &faults)
         else { return nil }
         let settings = ClientSettings(object, faults: &faults)
-        let keys = readKeys(object, algorithm: settings?.algorithm)
+        // Read apart from the settings, so that a fault among these hides none of the keys.
+        let algorithm = object.value("alg")?.string.flatMap(JWSAlgorithm.init(rawValue:))
+        let keys = readKeys(object, algorithm: algorithm)
         return settings.map { Declaration.Client(id: id, settings: $0, keys: keys) }
     }
 

@@ -18,7 +18,9 @@ struct DeclarationRows: Sendable {
     let blocks: [Block]
     /// Newest first.
     let nonceSecrets: [[UInt8]]
+}
 
+extension DeclarationRows {
     /// Reads everything; the session must be in a transaction that has run nothing yet.
     init(_ session: ControlSession) throws(PostgresError) {
         // One snapshot for all of the statements below.

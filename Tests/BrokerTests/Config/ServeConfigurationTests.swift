@@ -1,0 +1,147 @@
+import JOSE
+import Testing
+
+@testable import Broker
+
+@Suite struct ServeConfigurationTests {
+    static let good = """
+        {
+          // what a person writes
+          listen: { address: "127.0.0.1", port: 8443 },
+          public_url: "https://broker.example",
+        }
+        """
+
+    func read(_ text: String, cores: Int = 4) throws -> ServeConfiguration {
+        try ServeConfiguration(Array(text.utf8), cores: cores)
+    }
+
+    func faults(_ text: String) -> [String] {
+        do {
+            _ = try ServeConfiguration(Array(text.utf8), cores: 4)
+            return []
+        } catch {
+            return error.faults.map { "\($0.path): \($0.message)" }
+        }
+    }
+
+    @Test func `defaults are taken for what is left out`() throws {
+        let configuration = try read(Self.good)
+        #expect(configuration.lanes == 4)
+        #expect(configuration.shutdownGraceSeconds == 20)
+        #expect(configuration.dpopMaximumAge == 60)
+        #expect(configuration.dpopMaximumAhead == 10)
+        #expect(configuration.tls == nil)
+        #expect(configuration.databaseURLFile == nil)
+        #expect(configuration.publicURL.htu == "https://broker.example/")
+    }
+
+    @Test func `a machine that names no cores gets one lane`() throws {
+        #expect(try read(Self.good, cores: 0).lanes == 1)
+    }
+
+    @Test func `every member is read`() throws {
+        let configuration = try read(
+            """
+            {listen: {address: "::", port: 0}, public_url: "https://b.example:8443/",
+             tls: {certificate_file: "/c.pem", key_file: "/k.pem"}, database_url_file: "/url",
+             migrations_directory: "/m", lanes: 256, shutdown_grace_seconds: 600,
+             dpop: {maximum_age: 300, maximum_ahead: 60}}
+            """)
+        #expect(configuration.address == "::")
+        #expect(configuration.port == 0)
+        #expect(configuration.publicURL.htu == "https://b.example:8443/")
+        #expect(configuration.tls?.certificateFile == "/c.pem")
+        #expect(configuration.tls?.keyFile == "/k.pem")
+        #expect(configuration.databaseURLFile == "/url")
+        #expect(configuration.migrationsDirectory == "/m")
+        #expect(configuration.lanes == 256)
+        #expect(configuration.shutdownGraceSeconds == 600)
+        #expect(configuration.dpopMaximumAge == 300)
+        #expect(configuration.dpopMaximumAhead == 60)
+    }
+
+    /// Each breaks one rule of a file that is good otherwise.
+    @Test(arguments: [
+        (#"listen: {address: "127.0.0.1", port: 65536}"#, "listen.port"),
+        (#"listen: {address: "127.0.0.1", port: -1}"#, "listen.port"),
+        (#"listen: {address: "127.0.0.1", port: "80"}"#, "listen.port"),
+        (#"listen: {address: "127.0.0.1", port: 80.5}"#, "listen.port"),
+        (#"listen: {address: "127.0.0.1"}"#, "listen.port"),
+        (#"listen: {port: 1}"#, "listen.address"),
+        (#"listen: {address: "localhost", port: 1}"#, "listen.address"),
+        (#"listen: {address: "127.0.0.256", port: 1}"#, "listen.address"),
+        (#"listen: {address: "0.0.0.0", port: 1}"#, "listen.address"),
+        (#"listen: {address: "::", port: 1}"#, "listen.address"),
+        (#"listen: {address: 1, port: 1}"#, "listen.address"),
+        (#"listen: {address: "127.0.0.1", port: 1, backlog: 1}"#, "listen.backlog"),
+        (#"listen: []"#, "listen"),
+        (#"public_url: "https://broker.example/base""#, "public_url"),
+        (#"public_url: "https://broker.example?x""#, "public_url"),
+        (#"public_url: "https://broker.example#x""#, "public_url"),
+        (#"public_url: "https://me@broker.example""#, "public_url"),
+        (#"public_url: "broker.example""#, "public_url"),
+        (#"public_url: "ftp://broker.example""#, "public_url"),
+        (#"public_url: 5"#, "public_url"),
+        (#"lanes: 0"#, "lanes"), (#"lanes: 257"#, "lanes"), (#"lanes: "2""#, "lanes"),
+        (#"lanes: 1e400"#, "lanes"), (#"lanes: null"#, "lanes"),
+        (#"shutdown_grace_seconds: 0"#, "shutdown_grace_seconds"),
+        (#"shutdown_grace_seconds: 601"#, "shutdown_grace_seconds"),
+        (#"dpop: {maximum_age: 4}"#, "dpop.maximum_age"),
+        (#"dpop: {maximum_age: 301}"#, "dpop.maximum_age"),
+        (#"dpop: {maximum_ahead: 9}"#, "dpop.maximum_ahead"),
+        (#"dpop: {maximum_ahead: 61}"#, "dpop.maximum_ahead"),
+        (#"dpop: {window: 1}"#, "dpop.window"), (#"dpop: true"#, "dpop"),
+        (#"database_url_file: """#, "database_url_file"),
+        (#"database_url_file: 1"#, "database_url_file"),
+        (#"migrations_directory: false"#, "migrations_directory"),
+        (#"tls: {certificate_file: "c"}"#, "tls.key_file"),
+        (#"tls: {key_file: "k"}"#, "tls.certificate_file"),
+        (#"tls: {certificate_file: "", key_file: "k"}"#, "tls.certificate_file"),
+        (#"tls: {certificate_file: "c", key_file: "k", ciphers: "x"}"#, "tls.ciphers"),
+        (#"lane: 2"#, "lane"), (#"database_url: "postgres:///x""#, "database_url"),
+    ])
+    func `one broken rule is one fault that names its member`(member: String, path: String) {
+        let name = member.prefix { $0 != ":" }
+        let others = [
+            #"listen: {address: "127.0.0.1", port: 1}"#, #"public_url: "https://broker.example""#,
+        ].filter { !$0.hasPrefix("\(name):") }
+        let found = faults("{\((others + [member]).joined(separator: ",\n"))}")
+        #expect(found.count == 1)
+        #expect(found.first?.hasPrefix("\(path): ") == true, "\(found)")
+    }
+
+    @Test func `TLS under an http URL is a fault`() {
+        let found = faults(
+            """
+            {listen: {address: "0.0.0.0", port: 1}, public_url: "http://broker.example",
+             tls: {certificate_file: "c", key_file: "k"}}
+            """)
+        #expect(found == ["public_url: must be https, since the broker serves TLS"])
+    }
+
+    @Test func `all faults are named at once, each with its place`() throws {
+        let text = """
+            {
+              listen: { address: 1, port: 70000 },
+              public_url: "x",
+              lanes: 0,
+              tsl: {},
+              dpop: { maximum_age: 1, maximum_ahead: 1 },
+            }
+            """
+        let refused = try #require(throws: DocumentRefused.self) { try self.read(text) }
+        let places = refused.faults.map { "\($0.path) \($0.line):\($0.column)" }
+        #expect(
+            Set(places) == [
+                "listen.address 2:22", "listen.port 2:31", "public_url 3:15", "lanes 4:10",
+                "tsl 5:3", "dpop.maximum_age 6:24", "dpop.maximum_ahead 6:42",
+            ])
+        #expect(refused.description.split(separator: "\n").count == places.count)
+    }
+
+    @Test(arguments: ["", "[]", "1", "{", "{listen: {}} x", "{lanes: 1, lanes: 2}", "\u{feff}[]"])
+    func `what is no object is refused, without a trap`(_ text: String) {
+        #expect(!faults(text).isEmpty)
+    }
+}

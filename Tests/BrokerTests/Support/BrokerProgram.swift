@@ -1,0 +1,73 @@
+import Foundation
+import JOSE
+import TestKit
+import Testing
+
+/// The `broker` program as a process of its own.
+enum BrokerProgram {
+    /// Built beside the tests.
+    static let path =
+        URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
+        .deletingLastPathComponent().appendingPathComponent("broker").path
+
+    /// The environment the tests were started with, without a database.
+    static let environment = ProcessInfo.processInfo.environment.filter { $0.key != "DATABASE_URL" }
+
+    /// Runs a command to its end.
+    static func run(_ arguments: String...) async throws -> ProcessResult {
+        try await runProcess(["env", "-u", "DATABASE_URL", path] + arguments)
+    }
+
+    /// Starts `broker serve`.
+    static func serve(_ configurationPath: String) throws -> RunningProcess {
+        try RunningProcess(
+            [path, "serve", "--config", configurationPath], environment: environment)
+    }
+}
+
+/// A `broker serve` that listens.
+struct ServingBroker: Sendable {
+    let process: RunningProcess
+    let port: UInt16
+
+    init(_ configurationPath: String) async throws {
+        process = try BrokerProgram.serve(configurationPath)
+        let line = try await process.line { $0.contains("\"broker.started\"") }
+        let event = try JSONValue(parsing: Array(line.utf8))
+        port = try #require(event["port"]?.integer.flatMap { UInt16(exactly: $0) })
+    }
+
+    func send(_ call: MintCall) async throws -> WireResponse {
+        let connection = try WireConnection(port: port)
+        try await connection.send(call.octets)
+        return try await connection.response()
+    }
+
+    func get(_ path: String, until isWanted: (WireResponse) -> Bool = { _ in true }) async throws
+        -> WireResponse
+    {
+        while true {
+            let connection = try WireConnection(port: port)
+            try await connection.send("GET \(path) HTTP/1.1\r\nHost: x\r\n\r\n")
+            let response = try await connection.response()
+            if isWanted(response) { return response }
+            await Task.yield()
+        }
+    }
+
+    /// Asks again until the answer is as wanted; each answer is an event of the broker's.
+    func mint(_ call: MintCall, until isWanted: (WireResponse) -> Bool) async throws -> WireResponse
+    {
+        while true {
+            let response = try await send(call)
+            if isWanted(response) { return response }
+            await Task.yield()
+        }
+    }
+
+    /// SIGTERM, and the exit status.
+    func stop() async -> Int32 {
+        process.signal(SIGTERM)
+        return await process.status()
+    }
+}

@@ -1,0 +1,179 @@
+import AssertionMint
+import Foundation
+import JOSE
+import TestKit
+import Testing
+
+@testable import Broker
+
+/// A database with a declaration in it, and brokers over it.
+struct Deployment: Sendable {
+    static let publicURL = "https://broker.example"
+
+    /// The database's URL.
+    let url: String
+    let token: String
+    let directory: TemporaryDirectory
+    let keyURI: String
+
+    /// - Parameter limits: the `limits` member of the client `app`.
+    init(limits: String = Deployment.ample, in cluster: PostgresCluster? = nil) async throws {
+        let cluster = if let cluster { cluster } else { try await PostgresCluster.shared() }
+        url = try await Self.migratedDatabase(in: cluster)
+        directory = try TemporaryDirectory()
+        keyURI =
+            "file:" + (try directory.write(PrivateKey.generate(.ES256).pkcs8PEM(), to: "app.pem"))
+        token = "tb_" + Base64URL.encode(try SecureRandom.bytes(32))
+        try await declare(limits: limits)
+        let tokens = TokenRepository(connection: ControlConnection(conninfo: url))
+        let isCreated = try await tokens.create(
+            id: "t1", tenant: try Sample.tenantId(), digest: SHA256.hash(token.utf8),
+            scopes: [.mint], label: "", lifetime: 3600)
+        #expect(isCreated)
+    }
+
+    /// A new database that `broker migrate` brought up to date: `serve` asks for its records.
+    static func migratedDatabase(in cluster: PostgresCluster) async throws -> String {
+        let url = try await cluster.emptyDatabase()
+        try await Migrator(directory: PostgresCluster.migrations)
+            .migrate(ControlConnection(conninfo: url))
+        return url
+    }
+
+    static let ample = "{install: {burst: 1000000, rate: 1000000, per: 1}}"
+
+    /// Declares two clients: `app` with these limits, and `other` with ample ones.
+    func declare(limits: String, tenantLimits: String = "{}") async throws {
+        let client = { (limits: String) in
+            """
+            {alg: "ES256", issuers: ["\(Sample.issuer)"], gates: ["dpop", "backend_token"],
+             limits: \(limits), keys: [{uri: "\(keyURI)", state: "active"}]}
+            """
+        }
+        let text = """
+            {tenants: {acme: {limits: \(tenantLimits), clients: {
+                app: \(client(limits)), other: \(client(Self.ample)),
+            }}}}
+            """
+        let plan = try await DeclarationRepository(connection: ControlConnection(conninfo: url))
+            .apply(try DeclarationReader.read(Array(text.utf8)), prune: false, dryRun: false)
+        #expect(plan.conflicts.isEmpty)
+    }
+
+    /// Starts a broker of its own over the database.
+    func start(lanes: Int = 2) async throws -> RunningBroker {
+        let configuration = try ServeConfiguration(
+            Array(
+                """
+                {listen: {address: "127.0.0.1", port: 0}, public_url: "\(Self.publicURL)",
+                 lanes: \(lanes), migrations_directory: "\(PostgresCluster.migrations)"}
+                """.utf8), cores: 2)
+        let log = try LogFile()
+        let service = try await Service(
+            configuration, conninfo: url, log: log.log, clock: .system)
+        return RunningBroker(service: service, log: log)
+    }
+
+    /// Writes the configuration of a `broker serve` over the database, and gives its path.
+    ///
+    /// - Parameters:
+    ///   - url: instead of the administrator's.
+    ///   - port: 0 for any.
+    func configuration(_ name: String = "broker.json5", url: String? = nil, port: UInt16 = 0) throws
+        -> String
+    {
+        let urlFile = try directory.write(Array("\(url ?? self.url)\n".utf8), to: name + ".url")
+        return try directory.write(
+            Array(
+                """
+                {listen: {address: "127.0.0.1", port: \(port)}, public_url: "\(Self.publicURL)",
+                 lanes: 2, database_url_file: "\(urlFile)",
+                 migrations_directory: "\(PostgresCluster.migrations)"}
+                """.utf8), to: name)
+    }
+
+    /// Runs SQL as an administrator would.
+    @discardableResult
+    func query(_ sql: String) async throws -> String {
+        try await PostgresCluster.query(sql, at: url)
+    }
+
+    /// The database's clock, microseconds since 1970.
+    func now() async throws -> Int64 {
+        try #require(
+            Int64(
+                try await query("SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint"))
+        )
+    }
+
+    /// When the install's limit is full again by what is stored, microseconds since 1970.
+    func fullAgain(_ jkt: String) async throws -> Int64 {
+        try #require(
+            Int64(try await query("SELECT tat FROM broker.install_rate WHERE dpop_jkt = '\(jkt)'")))
+    }
+
+    /// Lets time go by for the install's limit: what is stored moves into the past.
+    func letPass(microseconds: Int64, for jkt: String) async throws {
+        try await query(
+            "UPDATE broker.install_rate SET tat = tat - \(microseconds) WHERE dpop_jkt = '\(jkt)'")
+    }
+
+    func jtis() async throws -> [String] {
+        try await query("SELECT jti FROM broker.assertion_jti").split(separator: "\n").map(
+            String.init)
+    }
+}
+
+/// One broker in this process, on a port of its own.
+struct RunningBroker: Sendable {
+    let service: Service
+    let log: LogFile
+
+    func send(_ call: MintCall) async throws -> WireResponse {
+        let connection = try WireConnection(port: service.port)
+        try await connection.send(call.octets)
+        return try await connection.response()
+    }
+
+    func get(_ path: String) async throws -> WireResponse {
+        let connection = try WireConnection(port: service.port)
+        try await connection.send("GET \(path) HTTP/1.1\r\nHost: x\r\n\r\n")
+        return try await connection.response()
+    }
+
+    /// Asks again until the answer is as wanted; each answer is an event of the broker's, so nothing is slept through.
+    func get(_ path: String, until isWanted: (WireResponse) -> Bool) async throws -> WireResponse {
+        while true {
+            let response = try await get(path)
+            if isWanted(response) { return response }
+            await Task.yield()
+        }
+    }
+
+    /// The same for mint calls.
+    func mint(_ call: MintCall, until isWanted: (WireResponse) -> Bool) async throws -> WireResponse
+    {
+        while true {
+            let response = try await send(call)
+            if isWanted(response) { return response }
+            await Task.yield()
+        }
+    }
+
+    /// The answer of a caller that tries again on 503, since a busy machine may let a mint wait for too long.
+    func settled(_ call: MintCall) async throws -> WireResponse {
+        try await mint(call) { $0.status != 503 }
+    }
+
+    func stop() async { await service.stop(signal: 15) }
+}
+
+/// Runs `count` pieces of work at once and gives what they gave.
+func atOnce<Value: Sendable>(
+    _ count: Int, _ work: @escaping @Sendable (Int) async throws -> Value
+) async throws -> [Value] {
+    try await withThrowingTaskGroup(of: Value.self) { group in
+        for number in 0..<count { group.addTask { try await work(number) } }
+        return try await group.reduce(into: []) { $0.append($1) }
+    }
+}

@@ -1,0 +1,72 @@
+import AssertionMint
+import JOSE
+import Testing
+
+@testable import Broker
+
+/// Values that are right, for tests that change one thing of them.
+enum Sample {
+    static let issuer = "https://idp.example/t1"
+    static let jkt = "0ZcOCORZNYy-DWpqq30jZyJGHTN0d2HglBV3uiguA4I"
+
+    static func clientId(_ text: String = "app") throws -> ClientId { try #require(ClientId(text)) }
+
+    static func tenantId(_ text: String = "acme") throws -> TenantId {
+        try #require(TenantId(text))
+    }
+
+    /// - Parameter members: JSON members that come beside (not instead of) those named here.
+    static func settings(
+        alg: String = "ES256", issuers: [String] = [issuer],
+        gates: String = "[\"dpop\",\"backend_token\"]", _ members: String = ""
+    ) throws -> ClientSettings {
+        let issuers = issuers.map { "\"\($0)\"" }.joined(separator: ",")
+        let more = members.isEmpty ? "" : ",\(members)"
+        return try StoredDocument.clientSettings(
+            "{\"alg\":\"\(alg)\",\"issuers\":[\(issuers)],\"gates\":\(gates)\(more)}")
+    }
+
+    static func tenantSettings(_ text: String = "{}") throws -> TenantSettings {
+        try StoredDocument.tenantSettings(text)
+    }
+
+    /// A client that can sign, with a key made for it.
+    static func client(
+        _ id: String = "app", tenant: String = "acme", settings: ClientSettings,
+        tenantSettings: TenantSettings? = nil, key: PrivateKey? = nil
+    ) throws -> RegisteredClient {
+        let key = try key ?? PrivateKey.generate(settings.algorithm)
+        var published = key.publicJWK
+        published.kid = key.publicJWK.thumbprint
+        return RegisteredClient(
+            id: try clientId(id), tenant: try tenantId(tenant), settings: settings,
+            tenantSettings: try tenantSettings ?? self.tenantSettings(),
+            signing: .ready(
+                AssertionSigner(
+                    clientId: try clientId(id), key: key, kid: key.publicJWK.thumbprint,
+                    profile: settings.profile)),
+            publicKeys: [published])
+    }
+
+    static func token(
+        _ text: String, tenant: String = "acme", scopes: Set<APIToken.Scope> = [.mint],
+        expiresAt: Int64 = .max, isRevoked: Bool = false, id: String? = nil
+    ) throws -> APIToken {
+        APIToken(
+            id: id ?? "id-of-\(text)", tenant: try tenantId(tenant), digest: SHA256.hash(text.utf8),
+            scopes: scopes, expiresAt: expiresAt, isRevoked: isRevoked)
+    }
+
+    static func nonces() throws -> DPoPNonces {
+        try #require(DPoPNonces(secrets: [[UInt8](repeating: 7, count: 32)]))
+    }
+
+    static func directory(
+        revision: Int64 = 0, _ clients: [RegisteredClient], tokens: [APIToken] = [],
+        blocks: [Block] = [], nonces: DPoPNonces? = nil
+    ) throws -> Directory {
+        Directory(
+            revision: revision, clients: clients, tokens: tokens, blocks: blocks,
+            nonces: try nonces ?? self.nonces())
+    }
+}

@@ -1,0 +1,32 @@
+import Dispatch
+import SocketServer
+import Synchronization
+
+@testable import Broker
+
+/// A store that says what a test tells it to, in the order the promises of `AssertionStore` allow.
+final class StubStore: AssertionStore {
+    struct Answer: Sendable {
+        let verdict: MintVerdict
+        var signs = true
+    }
+
+    private let queue: DispatchQueue
+    private let answers: @Sendable (MintRecord) -> Answer
+
+    init(_ lane: Lane, _ answers: @escaping @Sendable (MintRecord) -> Answer) {
+        queue = lane.queue
+        self.answers = answers
+    }
+
+    func record(
+        _ record: MintRecord, whileCommitting: @escaping @Sendable () -> Void,
+        then: @escaping @Sendable (MintVerdict) -> Void
+    ) {
+        let answer = answers(record)
+        queue.async {
+            if answer.signs { whileCommitting() }
+            then(answer.verdict)
+        }
+    }
+}
