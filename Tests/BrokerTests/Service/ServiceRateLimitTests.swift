@@ -5,7 +5,7 @@ import Testing
 @testable import Broker
 
 /// cases.md "ratelimit", through the whole service and a real Postgres. Time is moved in what the database has stored.
-@Suite struct RateLimitTests {
+@Suite struct ServiceRateLimitTests {
     /// Three at once, and one more every 60 s.
     static let threeAMinute = "{install: {burst: 3, rate: 1, per: 60}}"
     static let step: Int64 = 60_000_000
