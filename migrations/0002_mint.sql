@@ -22,6 +22,7 @@ $$;
 -- forget_idle_rates, in bulk, so a small share of dead rows is worth a vacuum, without delay.
 CREATE TABLE broker.install_rate (
     tat bigint NOT NULL,
+    seen_at bigint NOT NULL DEFAULT 0,  -- the latest time it was decided at; it never runs back
     step bigint NOT NULL CHECK (step BETWEEN 1 AND 86400000000),
     burst integer NOT NULL CHECK (burst BETWEEN 1 AND 1000000),
     granted integer NOT NULL CHECK (granted >= 0),
@@ -37,6 +38,7 @@ CREATE TABLE broker.install_rate (
 -- fillfactor 10: hardly two rows a page, and room for many dead versions before it must be pruned.
 CREATE TABLE broker.shared_rate (
     tat bigint NOT NULL,
+    seen_at bigint NOT NULL DEFAULT 0,  -- the latest time it was decided at; it never runs back
     scope text COLLATE "C" NOT NULL CHECK (scope IN ('client', 'tenant')),
     subject text COLLATE "C" NOT NULL CHECK (octet_length(subject) BETWEEN 1 AND 256),
     policy text COLLATE "C" NOT NULL CHECK (octet_length(policy) BETWEEN 1 AND 64),

@@ -49,7 +49,7 @@ WITH request AS MATERIALIZED (
     ORDER BY scope COLLATE "C", subject COLLATE "C", policy COLLATE "C"
     ON CONFLICT DO NOTHING
 ), locked AS MATERIALIZED (
-    SELECT quota.place, s.tat
+    SELECT quota.place, s.tat, s.seen_at
     FROM quota JOIN broker.shared_rate AS s
         ON (s.scope, s.subject, s.policy) = (quota.scope, quota.subject, quota.policy)
     WHERE quota.short
@@ -58,8 +58,8 @@ WITH request AS MATERIALIZED (
 ), allowance AS MATERIALIZED (
     SELECT quota.*, locked.tat, short AND locked.tat IS NULL AS is_missing,
         CASE WHEN locked.tat IS NULL THEN 0
-            ELSE broker.permits(burst, step, locked.tat, clock.now) END AS permits,
-        clock.now
+            ELSE broker.permits(burst, step, locked.tat, GREATEST(clock.now, locked.seen_at)) END AS permits,
+        GREATEST(clock.now, locked.seen_at) AS now
     FROM quota LEFT JOIN locked USING (place),
         (SELECT (extract(epoch FROM statement_timestamp()) * 1000000)::bigint AS now) AS clock
 ), by_client AS (
@@ -104,23 +104,25 @@ WITH request AS MATERIALIZED (
                 SELECT ord FROM first_use JOIN fresh_proof ON hash = proof) AS f USING (ord)) AS r
 ), install AS (
     INSERT INTO broker.install_rate AS rate
-        (client_id, dpop_jkt, policy, burst, step, granted, tat)
-    SELECT client_id, dpop_jkt, policy, min(burst), max(step), LEAST(count(*), min(burst)),
+        (client_id, dpop_jkt, policy, burst, step, granted, seen_at, tat)
+    SELECT client_id, dpop_jkt, policy, min(burst), max(step), LEAST(count(*), min(burst)), min(now),
         min(now) + LEAST(count(*), min(burst)) * max(step)
     FROM candidate WHERE refusal_4 IS NULL
     GROUP BY client_id, dpop_jkt, policy
     ORDER BY dpop_jkt COLLATE "C", client_id COLLATE "C", policy COLLATE "C"
-    -- excluded: as if the bucket were full, so excluded.tat - excluded.granted * step is now.
+    -- A batch that waited for the row began before the one it waited for: on a row time never runs back,
+    -- otherwise the difference would cost a permit.
     ON CONFLICT (dpop_jkt, client_id, policy) DO UPDATE SET
         burst = excluded.burst, step = excluded.step,
+        seen_at = GREATEST(rate.seen_at, excluded.seen_at),
         granted = LEAST(excluded.granted, broker.permits(excluded.burst, excluded.step, rate.tat,
-            excluded.tat - excluded.granted * excluded.step)),
-        tat = GREATEST(rate.tat, excluded.tat - excluded.granted * excluded.step)
+            GREATEST(rate.seen_at, excluded.seen_at))),
+        tat = GREATEST(rate.tat, rate.seen_at, excluded.seen_at)
             + excluded.step * LEAST(excluded.granted, broker.permits(excluded.burst, excluded.step,
-                rate.tat, excluded.tat - excluded.granted * excluded.step))
-    RETURNING client_id, dpop_jkt, policy, granted, tat
+                rate.tat, GREATEST(rate.seen_at, excluded.seen_at)))
+    RETURNING client_id, dpop_jkt, policy, granted, tat, seen_at
 ), decided AS MATERIALIZED (
-    SELECT c.*, i.granted, i.tat,
+    SELECT c.*, i.granted, i.tat, i.seen_at,
         CASE WHEN refusal_4 IS NOT NULL THEN refusal_4
             WHEN install_rank > i.granted THEN 1 END AS refusal_5
     FROM candidate AS c LEFT JOIN install AS i USING (client_id, dpop_jkt, policy)
@@ -151,7 +153,8 @@ WITH request AS MATERIALIZED (
             FROM allowance) AS a
 ), paid AS (
     UPDATE broker.shared_rate AS s
-    SET tat = GREATEST(s.tat, settled.now) + (settled.taken + settled.leased) * settled.step
+    SET tat = GREATEST(s.tat, settled.now) + (settled.taken + settled.leased) * settled.step,
+        seen_at = settled.now
     FROM settled
     WHERE settled.taken + settled.leased > 0
         AND (s.scope, s.subject, s.policy) = (settled.scope, settled.subject, settled.policy)
@@ -162,11 +165,11 @@ SELECT false AS is_lease, v.ord::integer AS place,
     (CASE WHEN v.code IN (2, 3) AND s.spent < s.lease + s.permits THEN 8
         ELSE v.code END)::integer AS verdict,
     CASE v.code WHEN 0 THEN
-        broker.permits(v.burst, v.step, v.tat, v.now) + v.granted - v.install_rank
+        broker.permits(v.burst, v.step, v.tat, v.seen_at) + v.granted - v.install_rank
         ELSE 0 END AS remaining,
     CASE v.code
-        WHEN 0 THEN GREATEST(0, v.tat - (v.granted - v.install_rank) * v.step - v.now)
-        WHEN 1 THEN broker.permit_wait(v.burst, v.step, v.tat, v.now)
+        WHEN 0 THEN GREATEST(0, v.tat - (v.granted - v.install_rank) * v.step - v.seen_at)
+        WHEN 1 THEN broker.permit_wait(v.burst, v.step, v.tat, v.seen_at)
         WHEN 2 THEN broker.permit_wait(s.burst, s.step,
             GREATEST(s.tat, s.now) + (s.taken + s.leased) * s.step, s.now)
         WHEN 3 THEN broker.permit_wait(s.burst, s.step,
