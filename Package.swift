@@ -67,7 +67,6 @@ let package = Package(
             name: "SandboxIdPTests",
             dependencies: ["HTTPClient", "JOSE", "SandboxIdP", "SocketServer", "TestKit"],
             swiftSettings: settings),
-        .testTarget(name: "EndToEndTests", dependencies: ["TestKit"], swiftSettings: settings),
     ],
     swiftLanguageModes: [.v6]
 )

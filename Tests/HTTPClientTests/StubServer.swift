@@ -17,7 +17,8 @@ final class StubServer: Sendable {
     private let listener: Int32
     private let steps: Mutex<[Step]>
     private let log = Mutex<[String]>([])
-    private let connections = Mutex<[Int32]>([])
+    /// Those still open, and how many there ever were.
+    private let connections = Mutex((open: Set<Int32>(), count: 0))
 
     init(_ steps: [Step]) throws {
         listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
@@ -37,10 +38,19 @@ final class StubServer: Sendable {
         self.steps = Mutex(steps)
         // Threads of their own: blocked ones must not take the few that Dispatch and tasks work on.
         Thread.detachNewThread { [weak self] in
+            // Only this thread closes the listener: a number that is closed elsewhere is soon another socket's.
+            defer { close(listener) }
             while true {
                 let connection = accept(listener, nil, nil)
-                guard connection >= 0, let self else { return }
-                self.connections.withLock { $0.append(connection) }
+                guard connection >= 0 else { return }
+                guard let self else {
+                    close(connection)
+                    return
+                }
+                self.connections.withLock {
+                    $0.open.insert(connection)
+                    $0.count += 1
+                }
                 Thread.detachNewThread { self.serve(connection) }
             }
         }
@@ -55,12 +65,19 @@ final class StubServer: Sendable {
 
     func stop() {
         shutdown(listener, Int32(SHUT_RDWR))
-        close(listener)
-        for connection in connections.withLock({ $0 }) { shutdown(connection, Int32(SHUT_RDWR)) }
+        // Under the lock, so that none of the numbers is closed, and perhaps another's, meanwhile.
+        connections.withLock {
+            for connection in $0.open { shutdown(connection, Int32(SHUT_RDWR)) }
+        }
     }
 
     private func serve(_ connection: Int32) {
-        defer { close(connection) }
+        defer {
+            connections.withLock {
+                $0.open.remove(connection)
+                close(connection)
+            }
+        }
         while let request = read(connection) {
             log.withLock { $0.append(request) }
             let step = steps.withLock { $0.isEmpty ? Step.close : $0.removeFirst() }

@@ -8,7 +8,7 @@ import Testing
     private final class Server {
         let directory: TemporaryDirectory
         let port: Int
-        private let process = Process()
+        private let process: RunningProcess
 
         /// A self-signed certificate for 127.0.0.1 and a server with these options.
         init(_ options: [String] = []) async throws {
@@ -21,44 +21,20 @@ import Testing
                     directory.file("\(name).key"), "-out", directory.file("\(name).pem"),
                 ])
             }
-            process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-            process.arguments =
+            process = try RunningProcess(
                 [
                     "openssl", "s_server", "-accept", "127.0.0.1:0", "-cert",
                     directory.file("a.pem"), "-key", directory.file("a.key"), "-www",
-                ] + options
-            let output = Pipe()
-            process.standardOutput = output
-            process.standardError = FileHandle.nullDevice
-            process.standardInput = FileHandle.nullDevice
-            try process.run()
-            let text = await Self.banner(output.fileHandleForReading)
-            let digits = text.split(separator: "\n").last?.split(separator: ":").last
-            port = try #require(digits.flatMap { Int($0) })
-        }
-
-        /// What it prints until "ACCEPT 127.0.0.1:PORT" says that it listens, and where.
-        private static func banner(_ output: FileHandle) async -> String {
-            await withCheckedContinuation { continuation in
-                Thread.detachNewThread {
-                    var text = ""
-                    while !text.hasSuffix("\n") || !text.contains("ACCEPT") {
-                        let data = output.availableData
-                        if data.isEmpty { break }
-                        text += String(decoding: data, as: UTF8.self)
-                    }
-                    continuation.resume(returning: text)
-                }
-            }
+                ] + options, environment: ProcessInfo.processInfo.environment)
+            // "ACCEPT 127.0.0.1:PORT" says that it listens, and where.
+            let line = try await process.line { $0.hasPrefix("ACCEPT") }
+            port = try #require(line.split(separator: ":").last.flatMap { Int($0) })
         }
 
         func get(caFile: String?) async -> HTTPOutcome {
             await HTTPClient(configuration: HTTPClientConfiguration(caFile: caFile))
                 .send(method: "GET", url: "https://127.0.0.1:\(port)/")
         }
-
-        // Not waited for: that would block a thread that tests run on.
-        deinit { process.terminate() }
     }
 
     @Test func `the named authority is trusted, another and the system's are not`() async throws {

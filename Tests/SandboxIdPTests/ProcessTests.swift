@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import HTTPClient
 import JOSE
 import TestKit
@@ -54,20 +55,11 @@ import Testing
             JWKSet([Sandbox.named(key, "k1")]), certificate: directory.file("cert.pem"),
             key: directory.file("key.pem"))
         let config = try configuration(jwks: "https://127.0.0.1:\(publisher.port)/jwks")
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: Self.program)
-        process.arguments = ["serve", "--config", config]
-        let output = Pipe()
-        process.standardOutput = output
-        process.standardError = FileHandle.nullDevice
-        let exit = AsyncStream<Int32>.makeStream()
-        process.terminationHandler = {
-            exit.continuation.yield($0.terminationStatus)
-            exit.continuation.finish()
-        }
-        try process.run()
-        defer { if process.isRunning { process.terminate() } }
-        let ready = try #require(await Self.firstLine(of: output))
+        let process = try RunningProcess(
+            [Self.program, "serve", "--config", config],
+            environment: ProcessInfo.processInfo.environment)
+        let line = try await process.line { _ in true }
+        let ready = try JSONValue(parsing: Array(line.utf8))
         #expect(ready["event"]?.string == "sandbox.ready")
         #expect(ready["issuer"]?.string == "https://idp.example")
         let port = try #require(ready["port"]?.integer)
@@ -85,8 +77,8 @@ import Testing
         #expect(Reply(answer).error == "insufficient_authorization")
         #expect(publisher.requests == 1)
 
-        process.terminate()
-        for await status in exit.stream { #expect(status == 0) }
+        process.signal(SIGTERM)
+        #expect(await process.status() == 0)
         await publisher.stop()
     }
 
@@ -116,24 +108,6 @@ import Testing
                     "jti": "\"1\"", "htm": "\"POST\"", "iat": "\(now)",
                     "htu": "\"https://idp.example/challenge\"",
                 ], signer: install))
-    }
-
-    private static func firstLine(of pipe: Pipe) async throws -> JSONValue? {
-        let chunks = AsyncStream<Data>.makeStream()
-        pipe.fileHandleForReading.readabilityHandler = { handle in
-            let data = handle.availableData
-            chunks.continuation.yield(data)
-            if data.isEmpty { chunks.continuation.finish() }
-        }
-        defer { pipe.fileHandleForReading.readabilityHandler = nil }
-        var octets: [UInt8] = []
-        for await chunk in chunks.stream {
-            octets += chunk
-            if let end = octets.firstIndex(of: UInt8(ascii: "\n")) {
-                return try JSONValue(parsing: Array(octets[..<end]))
-            }
-        }
-        return nil
     }
 
     @Test(arguments: [(302, ClientKeyFault.unreachable), (404, .unreachable), (500, .unreachable)])
