@@ -1,20 +1,23 @@
 /// `broker apply FILE`: makes the database hold what a file declares.
 enum ApplyCommand {
     static let help = """
-        Usage: broker apply FILE [--dry-run] [--prune] [--database-url URL]
+        Usage: broker apply FILE [--dry-run] [--prune] [--keys-now] [--database-url URL]
 
         Reads tenants, clients, keys, gates and limits from FILE (JSON5) and makes the database
         hold exactly that, in one transaction; running replicas follow at once. The whole file is
         refused when anything in it is wrong, and every fault is named with its place.
 
           --dry-run   show what would change and change nothing
+          --keys-now  change keys without the waiting times that keep providers working: a new key is
+                      published \(KeySetRoute.maximumAge) s before it signs, an old one until its last assertion has
+                      expired. For a key that leaked
           --prune     remove tenants and clients that FILE does not name (they stay otherwise)
         \(DatabaseOptions.help)
         """
 
     static func run(_ words: [String]) async throws(CommandError) {
         let arguments = try Arguments(
-            words, options: DatabaseOptions.options, flags: ["--dry-run", "--prune"],
+            words, options: DatabaseOptions.options, flags: ["--dry-run", "--keys-now", "--prune"],
             positional: 1...1)
         let path = arguments.positional[0]
         let declaration: Declaration
@@ -34,7 +37,8 @@ enum ApplyCommand {
         let plan: DeclarationPlan
         do {
             plan = try await repository.apply(
-                declaration, prune: arguments.has("--prune"), dryRun: isDryRun)
+                declaration, prune: arguments.has("--prune"),
+                keysNow: arguments.has("--keys-now"), dryRun: isDryRun)
         } catch {
             throw CommandError(error)
         }

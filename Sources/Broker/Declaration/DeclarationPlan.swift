@@ -29,15 +29,19 @@ struct DeclarationPlan: Sendable {
 
     var isEmpty: Bool { lines.isEmpty }
 
-    /// - Parameter prune: whether what the file does not name is removed.
-    init(_ declaration: Declaration, over rows: DeclarationRows, prune: Bool) {
+    /// - Parameters:
+    ///   - prune: whether what the file does not name is removed.
+    ///   - keysNow: whether keys change without the times of `KeyOverlap`, as after a leak.
+    init(_ declaration: Declaration, over rows: DeclarationRows, prune: Bool, keysNow: Bool = false)
+    {
         let existing = Dictionary(rows.clients.map { ($0.id, $0) }) { first, _ in first }
         for tenant in declaration.tenants.sorted(by: { $0.id < $1.id }) {
             planTenant(tenant, over: rows.tenants[tenant.id])
             for client in tenant.clients.sorted(by: { $0.id < $1.id }) {
                 planClient(
                     client, tenant: tenant.id, over: existing[client.id],
-                    keys: rows.keys[client.id] ?? [])
+                    keys: rows.keys[client.id] ?? [], ages: rows.keyAges[client.id] ?? [:],
+                    keysNow: keysNow)
             }
         }
         let declaredClients = Set(declaration.tenants.flatMap { $0.clients.map(\.id) })
@@ -69,7 +73,7 @@ struct DeclarationPlan: Sendable {
 
     private mutating func planClient(
         _ client: Declaration.Client, tenant: TenantId, over row: DeclarationRows.Client?,
-        keys: [Declaration.Key]
+        keys: [Declaration.Key], ages: [String: Int64], keysNow: Bool
     ) {
         var changes: [String] = []
         if let row {
@@ -84,6 +88,12 @@ struct DeclarationPlan: Sendable {
         }
         let isChanged = !changes.isEmpty
         let keyChanges = planKeys(client, over: keys)
+        if !keysNow, let row {
+            let overlap = KeyOverlap(
+                client: client.id, stored: keys.map { ($0, ages[$0.kid] ?? 0) },
+                lifetime: row.settings.profile.lifetime)
+            conflicts += overlap.conflicts(client.keys)
+        }
         lines += changes + keyChanges
         guard isChanged || !keyChanges.isEmpty else { return }
         clients.append(

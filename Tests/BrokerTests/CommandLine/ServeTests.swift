@@ -152,20 +152,34 @@ import Testing
         let declare = { @Sendable (oldState: String, nextState: String) in
             let text = """
                 {tenants: {acme: {clients: {app: {alg: "ES256", issuers: ["\(Sample.issuer)"], gates: ["backend_token"],
-                 keys: [{uri: "\(deployment.keyURI)", state: "\(oldState)"}, {uri: "file:\(next)", state: "\(nextState)"}]}}}}}
+                 keys: [\(oldState.isEmpty ? "" : "{uri: '\(deployment.keyURI)', state: '\(oldState)'},")
+                  {uri: "file:\(next)", state: "\(nextState)"}]}}}}}
                 """
             let file = try deployment.directory.write(Array(text.utf8), to: "d.json5")
-            try await runChecked([
+            return try await runProcess([
                 "env", "DATABASE_URL=\(deployment.url)", BrokerProgram.path, "apply", file,
             ])
         }
-        try await declare("active", "pending")
+        let letPass = { @Sendable (seconds: Int) in
+            _ = try await deployment.query(
+                "UPDATE broker.signing_key SET changed_at = changed_at - interval '\(seconds) s'")
+        }
+        // A key nobody could have fetched yet must not sign, nor the one that signs just go.
+        let early = try await declare("retiring", "active")
+        #expect(early.status == 65)
+        #expect(early.errorText.contains("declare it pending for 300 s"))
+        #expect(try await declare("active", "pending").status == 0)
         let before = try MintRouteTests.claims(try await broker.send(.token(deployment.token))).jws
             .kid
         #expect(before == old)
         let published = try JWKSet(try await broker.get("/v1/clients/app/jwks.json").json()).keys
         #expect(published.count == 2)
-        try await declare("retiring", "active")
+        try await letPass(250)
+        let stillEarly = try await declare("retiring", "active")
+        #expect(stillEarly.errorText.contains("must stay pending for another"))
+        #expect(try await declare("", "active").status == 65)
+        try await letPass(50)
+        #expect(try await declare("retiring", "active").status == 0)
         let response = try await broker.send(.token(deployment.token))
         let jws = try MintRouteTests.claims(response).jws
         #expect(jws.kid != old)
@@ -173,6 +187,11 @@ import Testing
         #expect(jws.isSigned(by: try PublicKey(key)))
         #expect(
             try JWKSet(try await broker.get("/v1/clients/app/jwks.json").json()).keys.count == 2)
+        // The old one stays until its last assertion has expired.
+        let tooSoon = try await declare("", "active")
+        #expect(tooSoon.errorText.contains("must stay retiring for another"))
+        try await letPass(120)
+        #expect(try await declare("", "active").status == 0)
         #expect(await broker.stop() == 0)
     }
 

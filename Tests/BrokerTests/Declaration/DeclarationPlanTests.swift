@@ -56,7 +56,16 @@ import Testing
             },
             keys: Dictionary(
                 uniqueKeysWithValues: try clients.map { (try Sample.clientId($0.id), $0.keys) }),
-            tokens: [], blocks: [], nonceSecrets: [])
+            tokens: [], blocks: [], nonceSecrets: [],
+            keyAges: Dictionary(
+                uniqueKeysWithValues: try clients.map { client in
+                    (
+                        try Sample.clientId(client.id),
+                        Dictionary(
+                            client.keys.map { ($0.kid, Int64(86_400)) },
+                            uniquingKeysWith: { first, _ in first })
+                    )
+                }))
     }
 
     func plan(

@@ -7,13 +7,14 @@ struct DeclarationRepository: Sendable {
 
     /// Makes the plan and, unless it is a dry run or has conflicts, carries it out.
     func apply(
-        _ declaration: Declaration, prune: Bool, dryRun: Bool
+        _ declaration: Declaration, prune: Bool, keysNow: Bool = false, dryRun: Bool
     ) async throws(PostgresError) -> DeclarationPlan {
         try await connection.transaction { session throws(PostgresError) in
             // Two who apply at once take turns, so each plans over what the other left.
             try session.query("SELECT revision FROM broker.declaration FOR UPDATE")
             let plan = DeclarationPlan(
-                declaration, over: try DeclarationRows(reading: session), prune: prune)
+                declaration, over: try DeclarationRows(reading: session), prune: prune,
+                keysNow: keysNow)
             guard !dryRun, plan.conflicts.isEmpty, !plan.isEmpty else { return plan }
             try carryOut(plan, session)
             try session.query("SELECT broker.bump_revision()")
@@ -67,10 +68,11 @@ struct DeclarationRepository: Sendable {
         for key in keys.sorted(by: { $0.state != .active && $1.state == .active }) {
             try session.query(
                 """
-                INSERT INTO broker.signing_key (client_id, kid, alg, uri, public_jwk, state)
+                INSERT INTO broker.signing_key AS k (client_id, kid, alg, uri, public_jwk, state)
                 VALUES ($1, $2, $3, $4, $5::jsonb, $6)
                 ON CONFLICT (client_id, kid) DO UPDATE
-                    SET uri = EXCLUDED.uri, state = EXCLUDED.state, changed_at = now()
+                    SET uri = EXCLUDED.uri, state = EXCLUDED.state,
+                        changed_at = CASE WHEN k.state = EXCLUDED.state THEN k.changed_at ELSE now() END
                 """, .text(client.rawValue), .text(key.kid),
                 .text(key.publicJWK.algorithm.rawValue),
                 .text(key.uri), .text(key.publicJWK.jsonText(asSigningKey: true)),

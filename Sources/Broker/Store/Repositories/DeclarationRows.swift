@@ -18,6 +18,8 @@ struct DeclarationRows: Sendable {
     let blocks: [Block]
     /// Newest first.
     let nonceSecrets: [[UInt8]]
+    /// Seconds each key, by its kid, has been in its present state, on the database's clock.
+    var keyAges: [ClientId: [String: Int64]] = [:]
 }
 
 extension DeclarationRows {
@@ -37,6 +39,7 @@ extension DeclarationRows {
         tenants = try Self.tenants(session)
         clients = try Self.clients(session, tenants)
         keys = try Self.keys(session)
+        keyAges = try Self.keyAges(session)
         tokens = try Self.tokens(session)
         blocks = try Self.blocks(session)
         nonceSecrets = try session.query(
@@ -102,6 +105,23 @@ extension DeclarationRows {
                 Declaration.Key(kid: kid, uri: uri, state: state, publicJWK: jwk))
         }
         return keys
+    }
+
+    private static func keyAges(_ session: ControlSession) throws(PostgresError) -> [ClientId:
+        [String:
+        Int64]]
+    {
+        let rows = try session.query(
+            """
+            SELECT client_id, kid, floor(extract(epoch FROM clock_timestamp() - changed_at))::bigint AS age
+            FROM broker.signing_key
+            """)
+        var ages: [ClientId: [String: Int64]] = [:]
+        for row in rows {
+            let client = try parse(row, "client_id", ClientId.init)
+            ages[client, default: [:]][try row.text("kid")] = try row.integer("age")
+        }
+        return ages
     }
 
     private static func tokens(_ session: ControlSession) throws(PostgresError) -> [APIToken] {

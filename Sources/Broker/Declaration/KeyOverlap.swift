@@ -1,0 +1,51 @@
+import AssertionMint
+
+/// Keeps a change of keys from causing an outage: a provider may go on using the key set it fetched for as long as the set's
+/// `max-age` says, so a key must be published that long before it signs, and until the last assertion it signed has expired.
+///
+/// Pure: ages come from the database's clock.
+struct KeyOverlap {
+    let client: ClientId
+    /// What the database has, with the seconds each key has been in its present state.
+    let stored: [(key: Declaration.Key, age: Int64)]
+    /// How long an assertion lived until now, in seconds.
+    let lifetime: Int64
+
+    /// Seconds a verifier's clock may be behind (FAPI 2.0 §5.3.2.1).
+    private static let skew: Int64 = 60
+
+    /// Why these keys cannot replace the stored ones now; empty when they can. A client without keys has nothing to overlap.
+    func conflicts(_ declared: [Declaration.Key]) -> [String] {
+        guard !stored.isEmpty else { return [] }
+        return declared.compactMap(tooEarly) + stored.compactMap { tooLate($0, declared) }
+    }
+
+    private func tooEarly(_ key: Declaration.Key) -> String? {
+        guard key.state == .active else { return nil }
+        let published = Int64(KeySetRoute.maximumAge)
+        guard let row = stored.first(where: { $0.key.kid == key.kid }) else {
+            return
+                "client \(client): key \(key.kid) is new; declare it pending for \(published) s before it signs"
+        }
+        guard row.key.state == .pending, row.age < published else { return nil }
+        return
+            "client \(client): key \(key.kid) must stay pending for another \(published - row.age) s before it signs"
+    }
+
+    private func tooLate(_ row: (key: Declaration.Key, age: Int64), _ declared: [Declaration.Key])
+        -> String?
+    {
+        guard !declared.contains(where: { $0.kid == row.key.kid }) else { return nil }
+        let needed = lifetime + Self.skew
+        switch row.key.state {
+        case .pending: return nil
+        case .active:
+            return
+                "client \(client): key \(row.key.kid) signs; declare it retiring for \(needed) s before it goes"
+        case .retiring:
+            guard row.age < needed else { return nil }
+            return
+                "client \(client): key \(row.key.kid) must stay retiring for another \(needed - row.age) s"
+        }
+    }
+}
