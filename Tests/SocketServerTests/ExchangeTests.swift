@@ -51,6 +51,21 @@ import Testing
         await server.stop()
     }
 
+    @Test(arguments: [0, 3, 200])
+    func `what follows a request that was refused on its head is answered`(bodyLength: Int)
+        async throws
+    {
+        let server = try TestServer()
+        let body = String(repeating: "x", count: bodyLength)
+        let refused =
+            "POST /refuse HTTP/1.1\r\nHost: a\r\nContent-Length: \(bodyLength)\r\n\r\n\(body)"
+        let answers = try await server.answers(
+            to: refused + refused + "GET /hello HTTP/1.1\r\nHost: a\r\n\r\n", count: 3)
+        #expect(answers.map(\.status) == [404, 404, 200])
+        #expect(answers.last?.body == "hello")
+        await server.stop()
+    }
+
     @Test func `HEAD has the length and no content`() async throws {
         let server = try TestServer()
         let port = server.port

@@ -10,7 +10,7 @@ struct ClientSettings: Hashable, Sendable {
     let gates: [Gate]
     let profile: AssertionProfile
     let installLimit: LimitSettings
-    let clientLimit: LimitSettings?
+    let clientLimit: LimitSettings
 
     static let members: Set<String> = [
         "alg", "issuers", "gates", "typ", "lifetime", "backdating", "bind_jkt", "limits",
@@ -64,7 +64,7 @@ struct ClientSettings: Hashable, Sendable {
             }
         }
         installLimit = limits.install ?? .defaultInstall
-        clientLimit = limits.client
+        clientLimit = limits.client ?? .defaultClient
         guard faults.list.count == before, let algorithm, let profile else { return nil }
         self.algorithm = algorithm
         self.profile = profile
@@ -86,7 +86,6 @@ struct ClientSettings: Hashable, Sendable {
         json.object {
             $0.name("install")
             installLimit.write(to: &$0)
-            guard let clientLimit else { return }
             $0.name("client")
             clientLimit.write(to: &$0)
         }

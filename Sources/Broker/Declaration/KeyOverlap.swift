@@ -35,8 +35,13 @@ struct KeyOverlap {
     private func tooLate(_ row: (key: Declaration.Key, age: Int64), _ declared: [Declaration.Key])
         -> String?
     {
-        guard !declared.contains(where: { $0.kid == row.key.kid }) else { return nil }
         let needed = lifetime + Self.skew
+        if let next = declared.first(where: { $0.kid == row.key.kid }) {
+            // A pending key may go at any time, since it has signed nothing; this one has.
+            guard next.state == .pending, row.key.state != .pending else { return nil }
+            return
+                "client \(client): key \(row.key.kid) has signed; declare it retiring, not pending"
+        }
         switch row.key.state {
         case .pending: return nil
         case .active:

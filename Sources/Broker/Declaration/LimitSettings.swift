@@ -8,12 +8,17 @@ struct LimitSettings: Hashable, Sendable {
 
     /// The limit as the store decides it.
     func policy(named name: String) -> RatePolicy {
-        RatePolicy(name: name, burst: Int(burst), stepMicroseconds: max(1, per * 1_000_000 / rate))
+        RatePolicy(
+            name: name, burst: Int(burst), stepMicroseconds: (per * 1_000_000 + rate - 1) / rate)
     }
 
     /// Leaves room for a whole sign-in with all of its retries: start, completion and token request, each with a nonce
     /// repeat and an automatic re-send, three replaced codes, a few taps on "try again", a refresh and a sign-out.
     static let defaultInstall = LimitSettings(burst: 30, rate: 30, per: 60)
+
+    /// Through a gate that anyone's key can pass, fresh installs cost an attacker nothing: only the client's limit stops
+    /// such a flood, so there always is one.
+    static let defaultClient = LimitSettings(burst: 2000, rate: 1000, per: 1)
 
     init(burst: Int64, rate: Int64, per: Int64) {
         self.burst = burst

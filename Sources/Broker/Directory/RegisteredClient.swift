@@ -17,7 +17,7 @@ struct RegisteredClient: Sendable {
     let signing: Signing
     let keySet: PublishedKeySet
     let installPolicy: RatePolicy
-    let clientPolicy: RatePolicy?
+    let clientPolicy: RatePolicy
 
     init(
         id: ClientId, tenant: TenantId, settings: ClientSettings, tenantSettings: TenantSettings,
@@ -31,7 +31,7 @@ struct RegisteredClient: Sendable {
         self.signing = signing
         keySet = PublishedKeySet(publicKeys)
         installPolicy = settings.installLimit.policy(named: "install")
-        clientPolicy = settings.clientLimit?.policy(named: "client")
+        clientPolicy = settings.clientLimit.policy(named: "client")
     }
 }
 

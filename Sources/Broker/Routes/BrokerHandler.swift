@@ -62,6 +62,13 @@ final class BrokerHandler: HTTPHandler {
 
     private func refusal(_ error: BrokerError, head: HTTPRequestHead) -> HTTPResponse {
         let requestId = RequestId.choose(traceparent: head.headers.first("traceparent"))
-        return Problem(error).response(requestId: requestId)
+        let problem = Problem(error)
+        log.write("http.refused", at: clock.microseconds()) {
+            $0.member("status", problem.status)
+            $0.member("cause", problem.code)
+            $0.member("remote", head.remote.description)
+            $0.member("request_id", requestId)
+        }
+        return problem.response(requestId: requestId)
     }
 }

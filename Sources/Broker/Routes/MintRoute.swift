@@ -163,7 +163,7 @@ final class MintRoute: Sendable {
     }
 
     private func finish(_ exchange: MintExchange, _ error: BrokerError) {
-        // A jti that was not committed names nothing.
+        // No assertion left, so the jti names nothing, whether or not it was committed.
         exchange.event.jti = nil
         let hasProof = exchange.request.head.headers.count("dpop") > 0
         exchange.reply.send(refusal(error, event: exchange.event, withNonce: hasProof))

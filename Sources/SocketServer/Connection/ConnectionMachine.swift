@@ -163,7 +163,9 @@ struct ConnectionMachine {
         case .complete(let end):
             consumed += end
             startNext()
-            return isDraining ? finish() : .needInput
+            if isDraining { return finish() }
+            // What came with the refused body may be the next request already.
+            return step(Octets(rebasing: bytes[end...]), consumed: &consumed)
         default: return finish()
         }
     }

@@ -101,7 +101,7 @@ import Testing
         #expect(settings.profile.backdating == 0)
         #expect(settings.profile.bindsInstall)
         #expect(settings.installLimit == .defaultInstall)
-        #expect(settings.clientLimit == nil)
+        #expect(settings.clientLimit == .defaultClient)
     }
 
     static let path = "tenants.acme.clients.app"

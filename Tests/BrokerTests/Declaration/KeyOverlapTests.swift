@@ -50,6 +50,16 @@ import Testing
         #expect(found.isEmpty)
     }
 
+    @Test(arguments: [KeyState.active, .retiring])
+    func `a key that has signed does not become pending, from where it could go at once`(
+        state: KeyState
+    ) throws {
+        let found = try conflicts(
+            [Self.key(0, .pending), Self.key(1, .active)],
+            over: [(Self.key(0, state), 9999), (Self.key(1, .retiring), 9999)])
+        #expect(found.count == 1)
+    }
+
     @Test(arguments: [
         (KeyState.active, Int64(9999), false), (.retiring, 119, false), (.retiring, 120, true),
         (.pending, 0, true),

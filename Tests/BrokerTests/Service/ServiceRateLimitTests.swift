@@ -106,6 +106,32 @@ import Testing
         for broker in brokers { await broker.stop() }
     }
 
+    @Test
+    func `of two limits that are used up the longer wait is told, so that it is never too early`()
+        async throws
+    {
+        let deployment = try await Deployment(
+            limits:
+                "{install: {burst: 2, rate: 1, per: 3600}, client: {burst: 3, rate: 1, per: 60}}")
+        let broker = try await deployment.start()
+        for _ in 0..<2 { #expect(try await broker.settled(.token(deployment.token)).status == 200) }
+        let other = try Install().jkt
+        #expect(
+            try await broker.settled(.token(deployment.token) { $0.dpopJkt = other }).status == 200)
+        let refused = try await broker.settled(.token(deployment.token))
+        #expect(try refused.json()["policy"]?.string == "install")
+        let seconds = try #require(refused.first("retry-after").flatMap { Int64($0) })
+        #expect(seconds > 3500)
+        // The other install has only the client's limit against it.
+        let shorter = try await broker.settled(.token(deployment.token) { $0.dpopJkt = other })
+        #expect(try shorter.json()["policy"]?.string == "client")
+        #expect(try #require(shorter.first("retry-after").flatMap { Int64($0) }) <= 60)
+        try await deployment.letPass(microseconds: seconds * 1_000_000, for: Sample.jkt)
+        try await deployment.query("UPDATE broker.shared_rate SET tat = tat - \(seconds) * 1000000")
+        #expect(try await broker.settled(.token(deployment.token)).status == 200)
+        await broker.stop()
+    }
+
     @Test func `a client's limit stops a flood of fresh installs and spends nobody else's`()
         async throws
     {

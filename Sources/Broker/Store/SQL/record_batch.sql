@@ -162,22 +162,36 @@ WITH request AS MATERIALIZED (
 -- is_lease false: a record, in the order given: its verdict, permits left, microseconds (until the
 -- limit is full when recorded, until the next permit when limited).
 SELECT false AS is_lease, v.ord::integer AS place,
-    (CASE WHEN v.code IN (2, 3) AND s.spent < s.lease + s.permits THEN 8
-        ELSE v.code END)::integer AS verdict,
+    (CASE
+        WHEN v.code = 2 AND c.spent < c.lease + c.permits OR v.code = 3 AND t.spent < t.lease + t.permits
+            THEN 8
+        WHEN v.code NOT IN (1, 2, 3) OR wait.longest = 0 THEN v.code
+        WHEN wait.longest = wait.tenant THEN 3
+        WHEN wait.longest = wait.client THEN 2
+        ELSE 1 END)::integer AS verdict,
     CASE v.code WHEN 0 THEN
         broker.permits(v.burst, v.step, v.tat, v.seen_at) + v.granted - v.install_rank
         ELSE 0 END AS remaining,
     CASE v.code
         WHEN 0 THEN GREATEST(0, v.tat - (v.granted - v.install_rank) * v.step - v.seen_at)
-        WHEN 1 THEN broker.permit_wait(v.burst, v.step, v.tat, v.seen_at)
-        WHEN 2 THEN broker.permit_wait(s.burst, s.step,
-            GREATEST(s.tat, s.now) + (s.taken + s.leased) * s.step, s.now)
-        WHEN 3 THEN broker.permit_wait(s.burst, s.step,
-            GREATEST(s.tat, s.now) + (s.taken + s.leased) * s.step, s.now)
-        ELSE 0 END AS microseconds
+        ELSE COALESCE(wait.longest, 0) END AS microseconds
 FROM verdict AS v
-    LEFT JOIN settled AS s ON s.place = CASE v.code
-        WHEN 2 THEN v.client_limit WHEN 3 THEN v.tenant_limit ELSE 0 END
+    LEFT JOIN settled AS c ON v.code IN (1, 2, 3) AND c.place = v.client_limit
+    LEFT JOIN settled AS t ON v.code IN (1, 2, 3) AND t.place = v.tenant_limit
+    LEFT JOIN LATERAL (
+        -- Whichever limit refused: whoever waits must then pass all three, so the longest wait counts.
+        SELECT *, GREATEST(install, client, tenant) AS longest FROM (SELECT
+            CASE WHEN v.tat IS NOT NULL THEN broker.permit_wait(v.burst, v.step, v.tat, v.seen_at)
+                ELSE COALESCE((
+                    SELECT broker.permit_wait(v.burst, v.step, r.tat, GREATEST(v.now, r.seen_at))
+                    FROM broker.install_rate AS r
+                    WHERE (r.dpop_jkt, r.client_id, r.policy) = (v.dpop_jkt, v.client_id, v.policy)), 0)
+                END AS install,
+            CASE WHEN c.place IS NULL THEN 0 ELSE broker.permit_wait(c.burst, c.step,
+                GREATEST(c.tat, c.now) + (c.taken + c.leased) * c.step, c.now) END AS client,
+            CASE WHEN t.place IS NULL THEN 0 ELSE broker.permit_wait(t.burst, t.step,
+                GREATEST(t.tat, t.now) + (t.taken + t.leased) * t.step, t.now) END AS tenant) AS waits
+        ) AS wait ON v.code IN (1, 2, 3)
 UNION ALL
 -- is_lease true: a shared limit: the permits the lane holds from now on, and those newly leased.
 SELECT true, place::integer, 0, lease - (spent - taken) + leased, leased FROM settled
