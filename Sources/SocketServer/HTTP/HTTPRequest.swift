@@ -16,6 +16,8 @@ public struct HTTPRequestHead: Sendable {
     public let remote: RemoteAddress
     /// Whether the request came over this server's own TLS.
     public let isTLS: Bool
+    /// The client's certificate, when it showed one that is good.
+    public let clientCertificate: ClientCertificate?
 
     let framing: BodyFraming
     let expectsContinue: Bool
@@ -26,17 +28,19 @@ public struct HTTPRequestHead: Sendable {
     public init(
         method: String, path: String, query: String? = nil, authority: String = "localhost",
         headers: HTTPHeaders = HTTPHeaders([]), remote: RemoteAddress = .loopback,
-        isTLS: Bool = true
+        isTLS: Bool = true, clientCertificate: ClientCertificate? = nil
     ) {
         self.init(
             method: method, path: path, query: query, authority: authority, headers: headers,
-            remote: remote, isTLS: isTLS, framing: .none, expectsContinue: false,
+            remote: remote, isTLS: isTLS, clientCertificate: clientCertificate, framing: .none,
+            expectsContinue: false,
             keepsAlive: true, isHTTP10: false)
     }
 
     init(
         method: String, path: String, query: String?, authority: String, headers: HTTPHeaders,
-        remote: RemoteAddress, isTLS: Bool, framing: BodyFraming, expectsContinue: Bool,
+        remote: RemoteAddress, isTLS: Bool, clientCertificate: ClientCertificate? = nil,
+        framing: BodyFraming, expectsContinue: Bool,
         keepsAlive: Bool, isHTTP10: Bool
     ) {
         self.method = method
@@ -46,6 +50,7 @@ public struct HTTPRequestHead: Sendable {
         self.headers = headers
         self.remote = remote
         self.isTLS = isTLS
+        self.clientCertificate = clientCertificate
         self.framing = framing
         self.expectsContinue = expectsContinue
         self.keepsAlive = keepsAlive

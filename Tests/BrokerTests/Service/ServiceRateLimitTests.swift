@@ -127,7 +127,8 @@ import Testing
         #expect(try shorter.json()["policy"]?.string == "client")
         #expect(try #require(shorter.first("retry-after").flatMap { Int64($0) }) <= 60)
         try await deployment.letPass(microseconds: seconds * 1_000_000, for: Sample.jkt)
-        try await deployment.query("UPDATE broker.shared_rate SET tat = tat - \(seconds) * 1000000")
+        try await deployment.query(
+            "UPDATE broker.shared_rate SET tat = tat - \(seconds * 1_000_000)")
         #expect(try await broker.settled(.token(deployment.token)).status == 200)
         await broker.stop()
     }
