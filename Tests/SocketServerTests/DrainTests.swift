@@ -39,6 +39,8 @@ import Testing
         #expect(answers.map(\.body) == ["held"])
         #expect(answers.first?.saysClose == true)
         #expect(answers.first?.wasLast == true)
+        // The server lingers until the client has ended too.
+        held.client.endInput()
         await drained.value
         #expect(server.server.openConnections == 0)
     }
@@ -69,6 +71,7 @@ import Testing
             let answers = client.client.readAnswers()
             #expect(answers.map(\.body) == ["12345"])
             #expect(answers.first?.saysClose == true)
+            client.client.endInput()
         }
         await drained.value
     }

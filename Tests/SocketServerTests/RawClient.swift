@@ -1,6 +1,8 @@
 import Dispatch
 import Glibc
 
+@testable import SocketServer
+
 struct ClientError: Error { let text: String }
 
 /// Runs blocking work away from the threads of Swift concurrency.
@@ -13,14 +15,20 @@ func offPool<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) as
     }
 }
 
-/// A blocking TCP client that sends exactly the octets it is told to.
+/// A blocking client, over TCP or a Unix socket, that sends exactly the octets it is told to.
 final class RawClient {
     private let descriptor: Int32
     private var received: [UInt8] = []
     private var reachedEnd = false
 
-    init(port: UInt16, receiveBuffer: Int32? = nil) throws {
-        descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+    convenience init(port: UInt16, receiveBuffer: Int32? = nil) throws {
+        try self.init(.tcp(.loopback, port: port), receiveBuffer: receiveBuffer)
+    }
+
+    init(_ server: ListeningAddress, receiveBuffer: Int32? = nil) throws {
+        let address = try Self.socketAddress(server)
+        descriptor = socket(
+            address.family, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         guard descriptor >= 0 else { throw ClientError(text: "socket") }
         if var size = receiveBuffer {
             setsockopt(
@@ -39,18 +47,23 @@ final class RawClient {
         setsockopt(
             descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &on,
             socklen_t(MemoryLayout.size(ofValue: on)))
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_port = port.bigEndian
-        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-        let connected = withUnsafePointer(to: &address) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
-            }
-        }
-        guard connected == 0 else {
+        guard address.withPointer({ connect(descriptor, $0, $1) }) == 0 else {
+            let error = errno
             close(descriptor)
-            throw ClientError(text: "connect: \(errno)")
+            throw ClientError(text: "connect: \(error)")
+        }
+    }
+
+    private static func socketAddress(_ server: ListeningAddress) throws -> SocketAddress {
+        switch server {
+        case .tcp(let address, let port):
+            guard let address = SocketAddress("\(address)", port: port) else {
+                throw ClientError(text: "\(server)")
+            }
+            return address
+        case .unix(let path):
+            guard let path = UnixSocketPath(path) else { throw ClientError(text: path) }
+            return SocketAddress(path)
         }
     }
 

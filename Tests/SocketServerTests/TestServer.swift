@@ -1,16 +1,17 @@
 @testable import SocketServer
 
-/// A server on a free loopback port with a handler of its own.
+/// A server with a handler of its own, on a free loopback port unless a test says otherwise.
 struct TestServer {
     let handler = TestHandler()
     let server: HTTPServer
     var port: UInt16 { server.port }
 
     init(
-        lanes: Int = 2, tls: TLSConfiguration? = nil,
+        lanes: Int = 2, on endpoint: ListeningEndpoint = .tcp(address: "127.0.0.1", port: 0),
+        tls: TLSConfiguration? = nil,
         configure: (inout HTTPServerConfiguration) -> Void = { _ in }
     ) throws {
-        var configuration = HTTPServerConfiguration(address: "127.0.0.1", port: 0, tls: tls)
+        var configuration = HTTPServerConfiguration(endpoint, tls: tls)
         // A busy machine must not run into a deadline that a test is not about.
         configuration.deadlines.handshake = .seconds(300)
         configuration.deadlines.head = .seconds(300)
@@ -38,9 +39,9 @@ struct TestServer {
     func answers(
         to bytes: [UInt8], count: Int? = nil, endsInput: Bool = false, cuts: [Int] = []
     ) async throws -> [Answer] {
-        let port = port
+        let address = server.listening
         return try await offPool {
-            let client = try RawClient(port: port)
+            let client = try RawClient(address)
             var sent = 0
             for cut in cuts + [bytes.count] {
                 client.send(Array(bytes[sent..<cut]))

@@ -9,9 +9,9 @@ enum ServeCommand {
         object a line on standard output; `broker.started` tells that it listens.
 
         FILE is JSON5:
-          listen: { address: "0.0.0.0", port: 8443 },
+          listen: { address: "0.0.0.0", port: 8443 },      // or { unix: "/run/…/broker.sock", mode: "0660" }
           public_url: "https://broker.example",      // as callers reach it; DPoP proofs must name it
-          tls: { certificate_file: "…", key_file: "…" },   // without, only on loopback
+          tls: { certificate_file: "…", key_file: "…" },   // without: loopback or Unix socket only
           database_url_file: "…",                    // or the environment's DATABASE_URL
           lanes: 2,                                  // one a core unless given
           shutdown_grace_seconds: 20,

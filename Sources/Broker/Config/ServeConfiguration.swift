@@ -8,8 +8,7 @@ struct ServeConfiguration: Sendable, Equatable {
         let keyFile: String
     }
 
-    let address: String
-    let port: UInt16
+    let listen: ListeningEndpoint
     /// Scheme, host and port as callers see them; `htu` of a DPoP proof must name it.
     let publicURL: HTTPTargetURI
     let tls: TLS?
@@ -42,12 +41,11 @@ struct ServeConfiguration: Sendable, Equatable {
     }
 
     private init(
-        address: String, port: UInt16, publicURL: HTTPTargetURI, tls: TLS?, _ top: DocumentObject,
+        listen: ListeningEndpoint, publicURL: HTTPTargetURI, tls: TLS?, _ top: DocumentObject,
         cores: Int,
         _ faults: inout DocumentFaults
     ) {
-        self.address = address
-        self.port = port
+        self.listen = listen
         self.publicURL = publicURL
         self.tls = tls
         databaseURLFile =
@@ -81,19 +79,8 @@ struct ServeConfiguration: Sendable, Equatable {
         guard let top = DocumentObject(document, path: "", allowed: members, faults: &faults) else {
             return nil
         }
-        var address: String?
-        var port: UInt16?
-        if let value = top.required("listen", "must be { address, port }", &faults, { $0 }),
-            let listen = DocumentObject(
-                value, path: "listen", allowed: ["address", "port"], faults: &faults)
-        {
-            address = listen.required("address", "must be an IPv4 or IPv6 address", &faults) {
-                $0.string.flatMap { RemoteAddress($0) == nil ? nil : $0 }
-            }
-            port = listen.required("port", "must be a whole number from 0 to 65535", &faults) {
-                $0.integer.flatMap { UInt16(exactly: $0) }
-            }
-        }
+        let listen = top.required("listen", ListenSettings.expectation, &faults) { $0 }
+            .flatMap { ListenSettings.read($0, &faults) }
         let publicURL = top.required(
             "public_url",
             "must be an http(s) URL without path, query and fragment, as callers reach the broker",
@@ -115,11 +102,13 @@ struct ServeConfiguration: Sendable, Equatable {
         let placeholder = HTTPTargetURI("https://localhost")
         guard let url = publicURL ?? placeholder else { return nil }
         let configuration = ServeConfiguration(
-            address: address ?? "127.0.0.1", port: port ?? 0, publicURL: url, tls: tls, top,
+            listen: listen ?? .tcp(address: "127.0.0.1", port: 0), publicURL: url, tls: tls, top,
             cores: cores, &faults)
-        if let address, top.value("tls") == nil, RemoteAddress(address)?.isLoopback == false {
+        if case .tcp(let address, _) = listen, top.value("tls") == nil,
+            RemoteAddress(address)?.isLoopback == false
+        {
             faults.add(
-                "plain HTTP is served on loopback only; give tls, or listen on 127.0.0.1 or ::1",
+                "plain HTTP is served on loopback and Unix sockets only; give tls, or listen on 127.0.0.1 or ::1",
                 path: "listen.address", offset: top.value("listen")?["address"]?.offset ?? 0)
         }
         if let publicURL, tls != nil, !publicURL.isSecure {
@@ -127,7 +116,7 @@ struct ServeConfiguration: Sendable, Equatable {
                 "must be https, since the broker serves TLS", path: "public_url",
                 offset: top.value("public_url")?.offset ?? 0)
         }
-        return address == nil || port == nil || publicURL == nil ? nil : configuration
+        return listen == nil || publicURL == nil ? nil : configuration
     }
 
     private static func path(_ value: JSONValue) -> String? {

@@ -57,10 +57,14 @@ struct Service: Sendable {
         self.log = log
         self.clock = clock
         grace = .seconds(configuration.shutdownGraceSeconds)
-        let port = server.port
+        let listening = server.listening
         log.write("broker.started", at: clock.microseconds()) {
-            $0.member("address", configuration.address)
-            $0.member("port", port)
+            switch listening {
+            case .tcp(let address, let port):
+                $0.member("address", address.description)
+                $0.member("port", port)
+            case .unix(let path): $0.member("unix", path)
+            }
             $0.member("lanes", configuration.lanes)
             if let directory = directories.current { $0.member("revision", directory.revision) }
         }
@@ -127,7 +131,7 @@ struct Service: Sendable {
         _ configuration: ServeConfiguration, log: EventLog, clock: WallClock
     ) -> HTTPServerConfiguration {
         var http = HTTPServerConfiguration(
-            address: configuration.address, port: configuration.port,
+            configuration.listen,
             tls: configuration.tls.map {
                 TLSConfiguration(
                     certificateChainFile: $0.certificateFile, privateKeyFile: $0.keyFile)

@@ -3,8 +3,8 @@ internal import Glibc
 
 /// An HTTP/1.1 server on some lanes.
 public final class HTTPServer: Sendable {
-    /// The port it listens on.
-    public let port: UInt16
+    /// What it listens on.
+    public let listening: ListeningAddress
     let core: ServerCore
     private let lanes: [Lane]
     private let isTLS: Bool
@@ -13,7 +13,8 @@ public final class HTTPServer: Sendable {
     /// Binds and listens; connections wait in the backlog until `start`.
     ///
     /// From here on the process ignores SIGPIPE: a peer that has gone is an error of one write, not of the process.
-    /// - Throws: `ServerError` when the address is taken or not allowed, or a TLS file cannot be used.
+    /// - Throws: `ServerError` when the address is taken or not allowed, a descriptor is not what it should be, or a TLS
+    ///   file cannot be used.
     public init(
         _ configuration: HTTPServerConfiguration, lanes: [Lane], handler: any HTTPHandler
     ) throws(ServerError) {
@@ -22,22 +23,17 @@ public final class HTTPServer: Sendable {
         if let lane = lanes.first(where: { $0.failure != 0 }) {
             throw .systemCall("epoll_create1", reason: errorText(lane.failure))
         }
-        guard let address = RemoteAddress(configuration.address) else {
-            throw .invalidAddress(configuration.address)
-        }
-        guard configuration.tls != nil || address.isLoopback else {
-            throw .plainHTTPOffLoopback(address: configuration.address)
-        }
         var tls: TLSContext?
         if let files = configuration.tls { tls = try TLSContext(files) }
+        // The last step that can fail: a descriptor that was handed over stays its owner's after an error.
         let socket = try ListeningSocket(
-            address: configuration.address, port: configuration.port,
-            backlog: configuration.backlog)
+            configuration.endpoint, backlog: configuration.backlog,
+            allows: { $0.isLocal || configuration.tls != nil })
         let core = ServerCore(configuration, lanes: lanes.count, handler: handler, tls: tls)
         self.core = core
         self.lanes = lanes
         isTLS = tls != nil
-        port = socket.port
+        listening = socket.address
         listener = Listener(
             socket: socket, ledger: core.ledger, observe: configuration.observe,
             makeRoom: {
@@ -50,6 +46,11 @@ public final class HTTPServer: Sendable {
                     core.open(descriptor, remote, on: lane, place: place)
                 }
             })
+    }
+
+    /// The TCP port it listens on; 0 for a Unix socket.
+    public var port: UInt16 {
+        if case .tcp(_, let port) = listening { port } else { 0 }
     }
 
     /// Begins to accept.

@@ -1,10 +1,9 @@
 /// What an `HTTPServer` is to do.
 public struct HTTPServerConfiguration: Sendable {
-    /// A literal IPv4 or IPv6 address to listen on.
-    public var address: String
-    /// The port; 0 takes a free one, which `HTTPServer.port` then tells.
-    public var port: UInt16
-    /// `nil` for plain HTTP, which is served on loopback only.
+    /// Where connections come from.
+    public var endpoint: ListeningEndpoint
+    /// `nil` for plain HTTP, which is served on loopback and on Unix sockets only. An inherited socket is judged by what it is
+    /// bound to.
     public var tls: TLSConfiguration?
     /// Sizes of one request.
     public var limits = HTTPLimits()
@@ -12,17 +11,21 @@ public struct HTTPServerConfiguration: Sendable {
     public var deadlines = HTTPDeadlines()
     /// Open connections at most. At the cap the longest idle one makes room, and new ones wait in the backlog.
     public var maximumConnections = 16_384
-    /// Open connections at most from one IPv4 address or one IPv6 /64. One more is closed at once.
+    /// Open connections at most from one IPv4 address, one IPv6 /64, or all Unix sockets together. One more is closed at once.
     public var maximumConnectionsPerAddress = 2048
-    /// Connections the kernel keeps before they are accepted.
+    /// Connections the kernel keeps before they are accepted; whoever made an inherited socket has decided that.
     public var backlog: Int32 = 4096
     /// Told what happens at the door, on the server's own queue.
     public var observe: (@Sendable (ServerEvent) -> Void)?
 
     /// Makes a configuration with the default limits and deadlines.
-    public init(address: String, port: UInt16, tls: TLSConfiguration? = nil) {
-        self.address = address
-        self.port = port
+    public init(_ endpoint: ListeningEndpoint, tls: TLSConfiguration? = nil) {
+        self.endpoint = endpoint
         self.tls = tls
+    }
+
+    /// Makes one for a literal IPv4 or IPv6 address and a port.
+    public init(address: String, port: UInt16, tls: TLSConfiguration? = nil) {
+        self.init(.tcp(address: address, port: port), tls: tls)
     }
 }

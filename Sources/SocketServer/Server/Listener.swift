@@ -28,6 +28,8 @@ final class Listener: @unchecked Sendable {
     private var lastEvent: [Int: DispatchTime] = [:]
 
     private static let acceptsAtOnce = 64
+    /// More than any backlog holds (`net.core.somaxconn` is 4096), and yet an end of it.
+    private static let acceptsAtTheEnd = 16_384
     private static let retryInterval = DispatchTimeInterval.milliseconds(250)
     private static let quietAfterEvent = 5.0
 
@@ -41,11 +43,10 @@ final class Listener: @unchecked Sendable {
         self.observe = observe
         self.makeRoom = makeRoom
         self.deal = deal
-        let descriptor = socket.descriptor
-        source = DispatchSource.makeReadSource(fileDescriptor: descriptor, queue: queue)
+        source = DispatchSource.makeReadSource(fileDescriptor: socket.descriptor, queue: queue)
         // Closed only when the source has let go of it.
-        source.setCancelHandler { [closing] in
-            close(descriptor)
+        source.setCancelHandler { [closing, socket] in
+            socket.end()
             let callbacks = closing.withLock { closing in
                 closing.isDone = true
                 return closing.callbacks
@@ -55,11 +56,12 @@ final class Listener: @unchecked Sendable {
     }
 
     func start() {
-        source.setEventHandler { [weak self] in self?.acceptSome() }
+        source.setEventHandler { [weak self] in self?.accept(atMost: Self.acceptsAtOnce) }
         queue.async { [self] in activate() }
     }
 
-    /// Takes what the backlog holds, stops listening, and calls back when the port is free.
+    /// Takes what the backlog holds, stops listening, and calls back when the port is free. The backlog of a shared socket is
+    /// left to whoever goes on with it.
     func stop(then done: @escaping @Sendable () -> Void) {
         queue.async { [self] in
             let isDone = closing.withLock { closing in
@@ -68,7 +70,9 @@ final class Listener: @unchecked Sendable {
             }
             if isDone { return done() }
             guard !isStopped else { return }
-            if isActive, !isPaused { acceptSome() }
+            // Nobody new finds the way any more; who found it is still served.
+            socket.file?.remove()
+            if isActive, !isPaused, !socket.isShared { accept(atMost: Self.acceptsAtTheEnd) }
             isStopped = true
             source.cancel()
             activate()
@@ -89,8 +93,8 @@ final class Listener: @unchecked Sendable {
         source.activate()
     }
 
-    private func acceptSome() {
-        for _ in 0..<Self.acceptsAtOnce {
+    private func accept(atMost count: Int) {
+        for _ in 0..<count {
             guard !isStopped else { return }
             guard !ledger.isFull else {
                 report(.connectionsExhausted, kind: 1)

@@ -1,26 +1,32 @@
 internal import Glibc
 
-/// A peer's IP address, without port.
+/// A peer's IP address, without port; or that the peer is a process of this machine behind a Unix socket.
 public struct RemoteAddress: Sendable, Hashable, CustomStringConvertible {
+    private enum Kind: Sendable, Hashable { case ipv4, ipv6, unix }
+
     private let high: UInt64
     private let low: UInt64
-    private let isIPv4: Bool
+    private let kind: Kind
 
     /// 127.0.0.1.
     public static let loopback = RemoteAddress(octets: [127, 0, 0, 1])
+
+    /// A peer on a Unix socket: it has no address.
+    public static let unix = RemoteAddress(high: 0, low: 0, kind: .unix)
 
     /// - Parameter octets: four or sixteen in network order; any other number reads as `::`.
     init(octets: [UInt8]) {
         func number(_ octets: ArraySlice<UInt8>) -> UInt64 {
             octets.reduce(0) { $0 << 8 | UInt64($1) }
         }
-        isIPv4 = octets.count == 4
+        kind = octets.count == 4 ? .ipv4 : .ipv6
         high = octets.count == 16 ? number(octets[..<8]) : 0
-        low = octets.count == 16 ? number(octets[8...]) : isIPv4 ? number(octets[...]) : 0
+        low =
+            octets.count == 16 ? number(octets[8...]) : octets.count == 4 ? number(octets[...]) : 0
     }
 
-    private init(high: UInt64, low: UInt64, isIPv4: Bool) {
-        (self.high, self.low, self.isIPv4) = (high, low, isIPv4)
+    private init(high: UInt64, low: UInt64, kind: Kind) {
+        (self.high, self.low, self.kind) = (high, low, kind)
     }
 
     /// Parses a literal address; `nil` for anything else.
@@ -31,18 +37,38 @@ public struct RemoteAddress: Sendable, Hashable, CustomStringConvertible {
 
     /// What limits are counted by: an IPv4 address itself, an IPv6 address's /64, since one host owns all of that.
     public var network: RemoteAddress {
-        isIPv4 ? self : RemoteAddress(high: high, low: 0, isIPv4: false)
+        kind == .ipv6 ? RemoteAddress(high: high, low: 0, kind: .ipv6) : self
     }
 
-    /// Whether only this machine can have the address: 127.0.0.0/8 or `::1`.
+    /// Whether only this machine can have the address: 127.0.0.0/8, `::1`, or a Unix socket.
     public var isLoopback: Bool {
-        isIPv4 ? low >> 24 == 127 : high == 0 && low == 1
+        switch kind {
+        case .ipv4: low >> 24 == 127
+        case .ipv6: high == 0 && low == 1
+        case .unix: true
+        }
     }
 
-    /// The usual text form, such as `192.0.2.7` or `2001:db8::1` (RFC 5952).
+    var isIPv6: Bool { kind == .ipv6 }
+
+    /// The octets in network order, four or sixteen; none for a Unix socket.
+    var octets: [UInt8] {
+        func octets(_ number: UInt64) -> [UInt8] {
+            withUnsafeBytes(of: number.bigEndian, Array.init)
+        }
+        return switch kind {
+        case .ipv4: Array(octets(low)[4...])
+        case .ipv6: octets(high) + octets(low)
+        case .unix: []
+        }
+    }
+
+    /// The usual text form, such as `192.0.2.7` or `2001:db8::1` (RFC 5952); `unix` for a Unix socket.
     public var description: String {
-        if isIPv4 {
-            return "\(low >> 24 & 255).\(low >> 16 & 255).\(low >> 8 & 255).\(low & 255)"
+        switch kind {
+        case .unix: return "unix"
+        case .ipv4: return "\(low >> 24 & 255).\(low >> 16 & 255).\(low >> 8 & 255).\(low & 255)"
+        case .ipv6: break
         }
         var address = (high.bigEndian, low.bigEndian)
         return withUnsafeTemporaryAllocation(of: CChar.self, capacity: Int(INET6_ADDRSTRLEN)) {

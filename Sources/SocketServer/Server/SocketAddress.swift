@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// A literal IPv4 or IPv6 address with a port, in the kernel's form.
+/// A literal IPv4 or IPv6 address with a port, or a Unix socket's path, in the kernel's form.
 struct SocketAddress {
     private var storage = sockaddr_storage()
     private var length: socklen_t = 0
@@ -24,6 +24,14 @@ struct SocketAddress {
         }
     }
 
+    init(_ path: UnixSocketPath) {
+        var unix = sockaddr_un()
+        unix.sun_family = sa_family_t(AF_UNIX)
+        // `UnixSocketPath` leaves room for the NUL at the end.
+        withUnsafeMutableBytes(of: &unix.sun_path) { $0.copyBytes(from: path.description.utf8) }
+        store(unix)
+    }
+
     var family: Int32 { Int32(storage.ss_family) }
 
     var port: UInt16 {
@@ -32,6 +40,24 @@ struct SocketAddress {
         case AF_INET6: load(sockaddr_in6.self).sin6_port.byteSwapped
         default: 0
         }
+    }
+
+    /// The path of a Unix socket; an abstract name with `@` for its NUL (`unix(7)`). Empty for an unnamed one.
+    var path: String {
+        let name = MemoryLayout<sockaddr_un>.offset(of: \.sun_path) ?? 2
+        guard family == AF_UNIX, Int(length) > name else { return "" }
+        return withUnsafeBytes(of: storage) { bytes in
+            let octets = bytes[name..<min(Int(length), bytes.count)]
+            guard octets.first == 0 else {
+                return String(decoding: octets.prefix { $0 != 0 }, as: UTF8.self)
+            }
+            return "@" + String(decoding: octets.dropFirst(), as: UTF8.self)
+        }
+    }
+
+    /// What a server bound to this address listens on.
+    var listening: ListeningAddress {
+        family == AF_UNIX ? .unix(path: path) : .tcp(remote, port: port)
     }
 
     /// The address without port, an IPv4 one in IPv6 clothes as IPv4.
@@ -46,7 +72,7 @@ struct SocketAddress {
             let isMapped =
                 octets[..<10].allSatisfy { $0 == 0 } && octets[10...11].allSatisfy { $0 == 0xFF }
             return RemoteAddress(octets: isMapped ? Array(octets[12...]) : octets)
-        default: return RemoteAddress(octets: [])
+        default: return .unix
         }
     }
 

@@ -1,4 +1,5 @@
 import JOSE
+import SocketServer
 import Testing
 
 @testable import Broker
@@ -48,8 +49,7 @@ import Testing
              migrations_directory: "/m", lanes: 256, shutdown_grace_seconds: 600,
              dpop: {maximum_age: 300, maximum_ahead: 60}}
             """)
-        #expect(configuration.address == "::")
-        #expect(configuration.port == 0)
+        #expect(configuration.listen == .tcp(address: "::", port: 0))
         #expect(configuration.publicURL.htu == "https://b.example:8443/")
         #expect(configuration.tls?.certificateFile == "/c.pem")
         #expect(configuration.tls?.keyFile == "/k.pem")
@@ -76,6 +76,13 @@ import Testing
         (#"listen: {address: 1, port: 1}"#, "listen.address"),
         (#"listen: {address: "127.0.0.1", port: 1, backlog: 1}"#, "listen.backlog"),
         (#"listen: []"#, "listen"),
+        (#"listen: {unix: "run/broker.sock"}"#, "listen.unix"),
+        (#"listen: {unix: "/run/"}"#, "listen.unix"), (#"listen: {unix: 1}"#, "listen.unix"),
+        (#"listen: {mode: "0660"}"#, "listen.unix"),
+        (#"listen: {unix: "/run/a", mode: 660}"#, "listen.mode"),
+        (#"listen: {unix: "/run/a", mode: "4755"}"#, "listen.mode"),
+        (#"listen: {unix: "/run/a", port: 1}"#, "listen.port"),
+        (#"listen: {unix: "/run/a", address: "::1"}"#, "listen.address"),
         (#"public_url: "https://broker.example/base""#, "public_url"),
         (#"public_url: "https://broker.example?x""#, "public_url"),
         (#"public_url: "https://broker.example#x""#, "public_url"),
@@ -109,6 +116,20 @@ import Testing
         let found = faults("{\((others + [member]).joined(separator: ",\n"))}")
         #expect(found.count == 1)
         #expect(found.first?.hasPrefix("\(path): ") == true, "\(found)")
+    }
+
+    @Test
+    func `a Unix socket needs no TLS, and its group may connect unless the file says otherwise`()
+        throws
+    {
+        let path = try #require(UnixSocketPath("/run/broker.sock"))
+        func listen(_ text: String) throws -> ListeningEndpoint {
+            try read("{listen: \(text), public_url: \"https://broker.example\"}").listen
+        }
+        #expect(try listen(#"{unix: "/run/broker.sock"}"#) == .unix(path, mode: .ownerAndGroup))
+        #expect(
+            try listen(#"{unix: "/run/broker.sock", mode: "0600"}"#)
+                == .unix(path, mode: try #require(FileMode(octal: "600"))))
     }
 
     @Test func `TLS under an http URL is a fault`() {
