@@ -32,7 +32,10 @@ let package = Package(
         .target(name: "HTTPClient", dependencies: ["CCurl"], swiftSettings: settings),
         .executableTarget(
             name: "Broker", dependencies: ["AssertionMint", "JOSE", "SocketServer", "CLibpq"],
-            resources: [.embedInCode("Store/SQL/record_batch.sql")],
+            // The second is a link to docs/openapi.json: SwiftPM embeds only what lies within the target.
+            resources: [
+                .embedInCode("Store/SQL/record_batch.sql"), .embedInCode("Routes/openapi.json"),
+            ],
             swiftSettings: settings),
         .target(
             name: "ClientShim",

@@ -38,11 +38,10 @@ struct RegisteredClient: Sendable {
 /// A client's public keys as they are served, made once a revision.
 struct PublishedKeySet: Sendable {
     let body: [UInt8]
-    /// A strong validator (RFC 9110 §8.8.3), with its quotes.
-    let etag: String
+    let tag: EntityTag
 
     init(_ keys: [PublicJWK]) {
         body = Array(JWKSet(keys).jsonText.utf8)
-        etag = "\"\(Base64URL.encode(SHA256.hash(body).prefix(16)))\""
+        tag = EntityTag(of: body)
     }
 }

@@ -33,7 +33,7 @@ struct MintEvent: Sendable {
     func writeRefused(_ error: BrokerError, to log: EventLog, at now: Int64) {
         let problem = Problem(error)
         log.write("assertion.refused", at: now) { json in
-            json.member("code", problem.code)
+            json.member("code", problem.code.rawValue)
             json.member("status", problem.status)
             if let policy = problem.policy { json.member("policy", policy) }
             if case .rateLimited(_, let wait) = error {

@@ -6,14 +6,14 @@ import SocketServer
 /// The sentences are fixed: no text from a request, the database or OpenSSL reaches a caller.
 struct Problem: Sendable {
     let status: Int
-    let code: String
+    let code: ProblemCode
     let title: String
     let detail: String
     var type = "about:blank"
     var policy: String?
     var headers: [(name: String, value: String)] = []
 
-    private init(_ status: Int, _ code: String, _ title: String, _ detail: String) {
+    private init(_ status: Int, _ code: ProblemCode, _ title: String, _ detail: String) {
         self.status = status
         self.code = code
         self.title = title
@@ -25,59 +25,59 @@ struct Problem: Sendable {
         switch error {
         case .malformedRequest(let what):
             self.init(
-                400, "invalid_request", "Invalid request", "The request is not acceptable: \(what)."
+                400, .invalidRequest, "Invalid request", "The request is not acceptable: \(what)."
             )
         case .audienceNotAllowed:
             self.init(
-                400, "invalid_audience", "Invalid audience",
+                400, .invalidAudience, "Invalid audience",
                 "The audience must be exactly one of the client's issuers, as a string.")
         case .callerUnauthenticated:
             self.init(
-                401, "caller_unauthenticated", "Caller not authenticated",
+                401, .callerUnauthenticated, "Caller not authenticated",
                 "The request carries no credential that is accepted here.")
             challenge(error: nil)
         case .useDpopNonce:
             self.init(
-                401, "use_dpop_nonce", "DPoP nonce required",
+                401, .useDpopNonce, "DPoP nonce required",
                 "Repeat with the nonce of the DPoP-Nonce field.")
             challenge(error: "use_dpop_nonce")
         case .invalidDpopProof, .dpopProofReplayed:
             self.init(
-                401, "invalid_dpop_proof", "Invalid DPoP proof", "The DPoP proof is not acceptable."
+                401, .invalidDpopProof, "Invalid DPoP proof", "The DPoP proof is not acceptable."
             )
             challenge(error: "invalid_dpop_proof")
         case .callerNotAllowed:
             self.init(
-                403, "caller_not_allowed", "Caller not allowed",
+                403, .callerNotAllowed, "Caller not allowed",
                 "The credential is good, but not for this client.")
         case .installBlocked:
             self.init(
-                403, "install_blocked", "Install blocked", "This install may not obtain assertions."
+                403, .installBlocked, "Install blocked", "This install may not obtain assertions."
             )
         case .unknownClient:
-            self.init(404, "unknown_client", "Unknown client", "There is no such client.")
+            self.init(404, .unknownClient, "Unknown client", "There is no such client.")
         case .rateLimited(let policy, let wait):
             self.init(
-                429, "rate_limited", "Too many requests",
+                429, .rateLimited, "Too many requests",
                 "A rate limit was reached; wait before the next try.")
             type = "https://iana.org/assignments/http-problem-types#quota-exceeded"
             self.policy = policy.name
             headers.append(("Retry-After", String(Self.wholeSeconds(wait))))
         case .unavailable:
             self.init(
-                503, "unavailable", "Temporarily unavailable",
+                503, .unavailable, "Temporarily unavailable",
                 "Nothing can be issued at the moment.")
             type = "https://iana.org/assignments/http-problem-types#temporary-reduced-capacity"
             headers.append(("Retry-After", "1"))
-        case .notFound: self.init(404, "not_found", "Not found", "There is nothing at this path.")
+        case .notFound: self.init(404, .notFound, "Not found", "There is nothing at this path.")
         case .methodNotAllowed(let allow):
             self.init(
-                405, "method_not_allowed", "Method not allowed",
+                405, .methodNotAllowed, "Method not allowed",
                 "The path does not have this method.")
             headers.append(("Allow", allow))
         case .unsupportedMediaType:
             self.init(
-                415, "unsupported_media_type", "Unsupported media type",
+                415, .unsupportedMediaType, "Unsupported media type",
                 "The body must be application/json without a content coding.")
             headers.append(("Accept", "application/json"))
         case .http(let status, let reason):
@@ -96,7 +96,7 @@ struct Problem: Sendable {
             $0.member("title", title)
             $0.member("status", status)
             $0.member("detail", detail)
-            $0.member("code", code)
+            $0.member("code", code.rawValue)
             $0.member("request_id", requestId)
             guard let policy else { return }
             $0.member("policy", policy)
@@ -124,20 +124,20 @@ struct Problem: Sendable {
     }
 
     /// The code and title of an answer the HTTP server itself decided on.
-    private static func http(_ status: Int) -> (code: String, title: String) {
+    private static func http(_ status: Int) -> (code: ProblemCode, title: String) {
         switch status {
-        case 405: ("method_not_allowed", "Method not allowed")
-        case 408: ("request_timeout", "Request timeout")
-        case 413: ("content_too_large", "Content too large")
-        case 414: ("uri_too_long", "URI too long")
-        case 417: ("expectation_failed", "Expectation failed")
-        case 421: ("misdirected_request", "Misdirected request")
-        case 431: ("header_fields_too_large", "Request header fields too large")
-        case 500: ("internal_error", "Internal error")
-        case 501: ("not_implemented", "Not implemented")
-        case 503: ("unavailable", "Temporarily unavailable")
-        case 505: ("http_version_not_supported", "HTTP version not supported")
-        default: ("bad_request", "Bad request")
+        case 405: (.methodNotAllowed, "Method not allowed")
+        case 408: (.requestTimeout, "Request timeout")
+        case 413: (.contentTooLarge, "Content too large")
+        case 414: (.uriTooLong, "URI too long")
+        case 417: (.expectationFailed, "Expectation failed")
+        case 421: (.misdirectedRequest, "Misdirected request")
+        case 431: (.headerFieldsTooLarge, "Request header fields too large")
+        case 500: (.internalError, "Internal error")
+        case 501: (.notImplemented, "Not implemented")
+        case 503: (.unavailable, "Temporarily unavailable")
+        case 505: (.httpVersionNotSupported, "HTTP version not supported")
+        default: (.badRequest, "Bad request")
         }
     }
 }

@@ -29,7 +29,7 @@ final class BrokerHandler: HTTPHandler {
                     return .refuse(mint.refuse(error, head: head))
                 }
                 return .read(bodyLimit: MintRequest.maximumLength)
-            case .keySet, .liveness, .readiness: return .read(bodyLimit: 0)
+            case .keySet, .liveness, .readiness, .description: return .read(bodyLimit: 0)
             }
         } catch {
             return .refuse(refusal(error, head: head))
@@ -43,6 +43,7 @@ final class BrokerHandler: HTTPHandler {
             case .keySet(let id): reply.send(try keySets.response(for: id, head: request.head))
             case .liveness: reply.send(LivenessRoute.response())
             case .readiness: readiness.report { reply.send($0.response()) }
+            case .description: reply.send(DescriptionRoute.response(to: request.head))
             }
         } catch {
             reply.send(refusal(error, head: request.head))
@@ -65,7 +66,7 @@ final class BrokerHandler: HTTPHandler {
         let problem = Problem(error)
         log.write("http.refused", at: clock.microseconds()) {
             $0.member("status", problem.status)
-            $0.member("cause", problem.code)
+            $0.member("cause", problem.code.rawValue)
             $0.member("remote", head.remote.description)
             $0.member("request_id", requestId)
         }

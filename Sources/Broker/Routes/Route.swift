@@ -7,31 +7,42 @@ enum Route: Equatable, Sendable {
     case keySet(ClientId)
     case liveness
     case readiness
+    case description
 
     /// The route of a request's path and method.
     ///
     /// - Throws: `notFound` or `methodNotAllowed`.
     init(_ head: HTTPRequestHead) throws(BrokerError) {
-        let (route, methods) = try Self.route(head.path)
-        guard methods.contains(head.method) else {
-            throw .methodNotAllowed(allow: methods.joined(separator: ", "))
+        self = try Self.route(head.path)
+        guard pattern.methods.contains(head.method) else {
+            throw .methodNotAllowed(allow: pattern.methods.joined(separator: ", "))
         }
-        self = route
     }
 
-    private static func route(_ path: String) throws(BrokerError) -> (Route, methods: [String]) {
-        switch path {
-        case "/v1/assertions": return (.mint, ["POST"])
-        case "/healthz": return (.liveness, ["GET", "HEAD"])
-        case "/readyz": return (.readiness, ["GET", "HEAD"])
-        default:
+    var pattern: RoutePattern {
+        switch self {
+        case .mint: .mint
+        case .keySet: .keySet
+        case .liveness: .liveness
+        case .readiness: .readiness
+        case .description: .description
+        }
+    }
+
+    private static func route(_ path: String) throws(BrokerError) -> Route {
+        switch RoutePattern(rawValue: path) {
+        case .mint: return .mint
+        case .liveness: return .liveness
+        case .readiness: return .readiness
+        case .description: return .description
+        case .keySet, nil:
             let segments = path.split(separator: "/", omittingEmptySubsequences: false)
             guard segments.count == 5, segments[0].isEmpty, segments[1] == "v1",
                 segments[2] == "clients",
                 segments[4] == "jwks.json",
                 let id = percentDecoded(segments[3]).flatMap(ClientId.init)
             else { throw .notFound }
-            return (.keySet(id), ["GET", "HEAD"])
+            return .keySet(id)
         }
     }
 
@@ -53,5 +64,21 @@ enum Route: Equatable, Sendable {
             rest = rest.dropFirst(2)
         }
         return String(validating: bytes, as: UTF8.self)
+    }
+}
+
+/// A route's path as `docs/openapi.json` writes it, with the methods it has there.
+enum RoutePattern: String, CaseIterable, Sendable {
+    case mint = "/v1/assertions"
+    case keySet = "/v1/clients/{client_id}/jwks.json"
+    case liveness = "/healthz"
+    case readiness = "/readyz"
+    case description = "/openapi.json"
+
+    var methods: [String] {
+        switch self {
+        case .mint: ["POST"]
+        case .keySet, .liveness, .readiness, .description: ["GET", "HEAD"]
+        }
     }
 }

@@ -33,8 +33,8 @@ import Testing
         let names = try #require(set["keys"]?.array).map { Set(($0.members ?? []).map(\.name)) }
         #expect(
             names == [["kty", "crv", "x", "y", "use", "alg"], ["kty", "n", "e", "use", "alg"]])
-        #expect(both.etag == PublishedKeySet([es.publicJWK, ps.publicJWK]).etag)
-        #expect(both.etag != PublishedKeySet([es.publicJWK]).etag)
-        #expect(both.etag.wholeMatch(of: /"[A-Za-z0-9_-]+"/) != nil)
+        #expect(both.tag == PublishedKeySet([es.publicJWK, ps.publicJWK]).tag)
+        #expect(both.tag != PublishedKeySet([es.publicJWK]).tag)
+        #expect(both.tag.field.wholeMatch(of: /"[A-Za-z0-9_-]+"/) != nil)
     }
 }

@@ -126,7 +126,7 @@ import Testing
         let problem = Problem(.http(status: rejection.status, reason: rejection.reason))
         let response = problem.response(requestId: "")
         #expect(response.status == rejection.status)
-        #expect((problem.code == "bad_request") == (rejection.status == 400))
+        #expect((problem.code == .badRequest) == (rejection.status == 400))
         #expect(problem.detail == rejection.reason)
         #expect(fields(response, "retry-after").isEmpty == (rejection.status != 503))
         #expect(fields(response, "allow").isEmpty == (rejection.status != 405))

@@ -17,6 +17,7 @@ import Testing
         for method in ["GET", "HEAD"] {
             #expect(route(method, "/healthz") == .success(.liveness))
             #expect(route(method, "/readyz") == .success(.readiness))
+            #expect(route(method, "/openapi.json") == .success(.description))
             #expect(route(method, "/v1/clients/app/jwks.json") == .success(.keySet(app)))
         }
     }
@@ -38,6 +39,7 @@ import Testing
         "/v1/clients/a%20b/jwks.json", "/v1/clients/%C3%A9/jwks.json", "/v1/clients/%FF/jwks.json",
         "/v1/clients/%0d%0a/jwks.json", "/v1/clients/%+5/jwks.json", "/v1/clients/%4/jwks.json",
         "/v1/clients/\(String(repeating: "a", count: 129))/jwks.json", "/v2/assertions",
+        "/v1/clients/{client_id}", "/openapi.yaml", "/openapi.json/",
     ])
     func `any other path is not found`(_ path: String) {
         #expect(route("GET", path) == .failure(.notFound))

@@ -29,6 +29,8 @@ final class WireConnection: @unchecked Sendable {
     private let queue = DispatchQueue(label: "test.wire")
     private let descriptor: Int32
     private var unread: [UInt8] = []
+    /// Of the newest request that has no answer yet.
+    private var requestLine: String?
 
     init(port: UInt16) throws {
         descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
@@ -57,6 +59,9 @@ final class WireConnection: @unchecked Sendable {
 
     func send(_ bytes: [UInt8]) async throws {
         try await onQueue {
+            let line = String(decoding: bytes.prefix { $0 != UInt8(ascii: "\r") }, as: UTF8.self)
+            // What only goes on with a request has no request line.
+            if line.hasSuffix(" HTTP/1.1") { self.requestLine = line }
             var rest = bytes[...]
             while !rest.isEmpty {
                 let count = rest.withUnsafeBytes {
@@ -75,7 +80,12 @@ final class WireConnection: @unchecked Sendable {
         try await onQueue {
             while true {
                 let response = try self.read(hasBody: hasBody)
-                if response.status >= 200 { return response }
+                guard response.status >= 200 else { continue }
+                if let line = self.requestLine {
+                    AnswerRecord(requestLine: line, response: response)?.keep()
+                }
+                self.requestLine = nil
+                return response
             }
         }
     }
