@@ -15,7 +15,8 @@ import Testing
     }
 
     @Test func `an answer nobody waits for changes nothing a request could see`() {
-        var machine = ConnectionMachine(limits: HTTPLimits(), remote: .loopback, isTLS: false)
+        var machine = ConnectionMachine(
+            limits: HTTPLimits(), peer: Peer(address: .loopback, isTLS: false))
         #expect(machine.answered(closes: false).closes)
         #expect(machine.state == .finished)
     }

@@ -84,7 +84,8 @@ import Testing
             "2001:db8::1", "2001:db8::2", "2001:db8:0:1::1", "::ffff:192.0.2.1", "192.0.2.1",
             "192.0.2.2",
         ]
-        let answers = try texts.map { ledger.admit(try #require(RemoteAddress($0))) }
+        let addresses = try texts.map { text -> RemoteAddress in try #require(RemoteAddress(text)) }
+        let answers = addresses.map { ledger.admit($0) }
         #expect(answers == [.lane(0), .addressFull, .lane(0), .lane(0), .addressFull, .lane(0)])
     }
 

@@ -25,7 +25,9 @@ final class RawClient {
         try self.init(.tcp(.loopback, port: port), receiveBuffer: receiveBuffer)
     }
 
-    init(_ server: ListeningAddress, receiveBuffer: Int32? = nil) throws {
+    /// - Parameter source: the local address, such as another one of 127.0.0.0/8.
+    init(_ server: ListeningAddress, from source: String? = nil, receiveBuffer: Int32? = nil) throws
+    {
         let address = try Self.socketAddress(server)
         descriptor = socket(
             address.family, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
@@ -47,6 +49,9 @@ final class RawClient {
         setsockopt(
             descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &on,
             socklen_t(MemoryLayout.size(ofValue: on)))
+        if let source = source.flatMap({ SocketAddress($0, port: 0) }) {
+            _ = source.withPointer { bind(descriptor, $0, $1) }
+        }
         guard address.withPointer({ connect(descriptor, $0, $1) }) == 0 else {
             let error = errno
             close(descriptor)

@@ -41,21 +41,6 @@ import Testing
         await server.stop()
     }
 
-    @Test func `another host than ours is misdirected`() async throws {
-        let server = try TestServer(lanes: 1) { $0.limits.hostNames = ["broker.example", "[::1]"] }
-        for (host, status) in [("BROKER.example:443", 404), ("[::1]", 404), ("other.example", 421)]
-        {
-            let answers = try await server.answers(
-                to: "GET / HTTP/1.1\r\nHost: \(host)\r\n\r\n", count: 1)
-            #expect(answers.map(\.status) == [status])
-        }
-        // An absolute-form target counts more than Host.
-        let answers = try await server.answers(
-            to: "GET http://other.example/ HTTP/1.1\r\nHost: broker.example\r\n\r\n")
-        #expect(answers.map(\.status) == [421])
-        await server.stop()
-    }
-
     @Test func `the body is asked for once it is wanted, and not when it is already here`()
         async throws
     {

@@ -7,8 +7,10 @@ private struct Trace: Equatable {
     var events: [String] = []
 
     /// Feeds the pieces to a machine whose handler echoes, as a connection would.
-    init(_ bytes: [UInt8], cuts: [Int]) {
-        var machine = ConnectionMachine(limits: HTTPLimits(), remote: .loopback, isTLS: false)
+    init(
+        _ bytes: [UInt8], cuts: [Int], from peer: Peer = Peer(address: .loopback, isTLS: false)
+    ) {
+        var machine = ConnectionMachine(limits: HTTPLimits(), peer: peer)
         var pending: [UInt8] = []
         var start = 0
         for cut in cuts + [bytes.count] {
@@ -31,7 +33,7 @@ private struct Trace: Equatable {
             case .needInput: return false
             case .sendContinue: break  // depends on timing by design
             case .admit(let head):
-                events.append("\(head.method) \(head.path) \(head.headers.pairs)")
+                events.append("\(head.method) \(head.path) \(head.headers.pairs) \(head.remote)")
                 if head.path.hasPrefix("/refuse") {
                     events.append("refused \(machine.answered(closes: false).closes)")
                 } else if let rejection = machine.admitted(bodyLimit: 64) {
@@ -66,6 +68,19 @@ private struct Trace: Equatable {
             #expect(Trace(input.bytes, cuts: [cut]) == whole, "cut at \(cut)")
         }
         #expect(Trace(input.bytes, cuts: Array(0..<input.bytes.count)) == whole, "octet by octet")
+    }
+
+    @Test(arguments: ForwardedInput.all)
+    func `any single cut of what a proxy sends gives the same client`(_ input: ForwardedInput)
+        throws
+    {
+        let bytes = Array(
+            "GET /hello HTTP/1.1\r\nHost: a\r\n\(input.lines)\r\n\(RawInput.second)".utf8)
+        let peer = try TrustedProxyTests.peer(input.field)
+        let whole = Trace(bytes, cuts: [], from: peer)
+        for cut in stride(from: 0, through: bytes.count, by: bytes.count > 500 ? 97 : 1) {
+            #expect(Trace(bytes, cuts: [cut], from: peer) == whole, "cut at \(cut)")
+        }
     }
 
     @Test(arguments: 0..<300)

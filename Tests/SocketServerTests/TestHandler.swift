@@ -48,10 +48,13 @@ final class TestHandler: HTTPHandler {
                 HTTPResponse(
                     status: 200,
                     body: Array(repeating: 0x78, count: head.query.flatMap { Int($0) } ?? 0)))
+        case "/who":
+            let words = "\(head.remote) by \(head.peer) \(head.isSecure ? "secure" : "plain")"
+            reply.send(HTTPResponse(status: 200, body: Array(words.utf8)))
         case "/describe":
             let lines = [
                 head.method, head.path, head.query ?? "-", head.authority, "\(head.remote)",
-                "\(head.isTLS)", head.headers.first("x-one") ?? "-",
+                "\(head.isSecure)", head.headers.first("x-one") ?? "-",
                 head.headers.all("x-many").joined(separator: "|"),
             ]
             reply.send(HTTPResponse(status: 200, body: Array(lines.joined(separator: "\n").utf8)))

@@ -45,7 +45,10 @@ final class Connection: @unchecked Sendable {
         self.server = server
         socketInput = SocketInput(descriptor)
         socketOutput = SocketOutput(descriptor)
-        machine = ConnectionMachine(limits: server.limits, remote: remote, isTLS: tls != nil)
+        machine = ConnectionMachine(
+            limits: server.limits,
+            peer: Peer(
+                address: remote, isTLS: tls != nil, proxies: server.door.trusted(remote)))
         machine.isDraining = server.isDraining
         timing = ConnectionTiming(openedAt: lane.now)
     }
@@ -258,7 +261,7 @@ final class Connection: @unchecked Sendable {
         if let key { lane.remove(key, descriptor: descriptor) }
         close(descriptor)
         (stash, input, tls) = ([], nil, nil)
-        server.ledger.release(remote, lane: place)
+        server.ledger.release(server.door.counted(remote), lane: place)
     }
 
     // MARK: Deadlines

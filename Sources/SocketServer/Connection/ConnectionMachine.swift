@@ -38,18 +38,17 @@ struct ConnectionMachine {
     var isDraining = false
 
     private let limits: HTTPLimits
-    private let remote: RemoteAddress
-    private let isTLS: Bool
+    /// What it knows grows with the handshake.
+    var peer: Peer
     private var headParser: HeadParser
     private var head: HTTPRequestHead?
     private var body: BodyDecoder?
     private var owesContinue = false
     private var inputEnded = false
 
-    init(limits: HTTPLimits, remote: RemoteAddress, isTLS: Bool) {
+    init(limits: HTTPLimits, peer: Peer) {
         self.limits = limits
-        self.remote = remote
-        self.isTLS = isTLS
+        self.peer = peer
         headParser = HeadParser(limits: limits)
     }
 
@@ -122,7 +121,7 @@ struct ConnectionMachine {
     }
 
     private mutating func readHead(_ bytes: Octets, _ consumed: inout Int) -> Step {
-        switch headParser.parse(bytes, remote: remote, isTLS: isTLS) {
+        switch headParser.parse(bytes, from: peer) {
         case .needMore: return starve()
         case .bad(let rejection): return .reject(rejection)
         case .complete(let head, let end):

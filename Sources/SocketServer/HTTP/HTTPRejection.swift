@@ -20,6 +20,10 @@ public enum HTTPRejection: Error, Sendable, Equatable, CaseIterable {
     case malformedChunk
     /// The peer stopped sending in the middle of a request.
     case incompleteRequest
+    /// A trusted proxy's field leaves the client in doubt (`TrustedProxies`).
+    case malformedForwarding
+    /// A trusted proxy says that the request came to it over plain http.
+    case insecureForwarding
     /// CONNECT: this server is no proxy.
     case tunnelRefused
     /// The head did not arrive in time.
@@ -34,7 +38,7 @@ public enum HTTPRejection: Error, Sendable, Equatable, CaseIterable {
     case targetTooLong
     /// An expectation other than `100-continue`.
     case expectationFailed
-    /// The authority is none of `HTTPLimits.hostNames`.
+    /// The authority is none of `HTTPLimits.hosts`.
     case misdirectedRequest
     /// The field section is larger than the server reads, or has too many fields.
     case headTooLarge
@@ -54,7 +58,7 @@ public enum HTTPRejection: Error, Sendable, Equatable, CaseIterable {
         switch self {
         case .malformedRequestLine, .malformedTarget, .malformedField, .malformedLineEnd,
             .malformedHost, .repeatedField, .malformedContentLength, .ambiguousFraming,
-            .malformedChunk, .incompleteRequest:
+            .malformedChunk, .incompleteRequest, .malformedForwarding, .insecureForwarding:
             400
         case .tunnelRefused: 405
         case .headTimeout, .bodyTimeout: 408
@@ -83,6 +87,8 @@ public enum HTTPRejection: Error, Sendable, Equatable, CaseIterable {
         case .ambiguousFraming: "The length of the body is ambiguous."
         case .malformedChunk: "The chunked body is malformed."
         case .incompleteRequest: "The request ended too early."
+        case .malformedForwarding: "The proxy's word about the client is malformed."
+        case .insecureForwarding: "The request came to the proxy over plain http."
         case .tunnelRefused: "This server opens no tunnels."
         case .headTimeout: "The request head took too long."
         case .bodyTimeout: "The request body took too long."

@@ -12,10 +12,12 @@ public struct HTTPRequestHead: Sendable {
     public let authority: String
     /// The fields.
     public let headers: HTTPHeaders
-    /// The peer's address.
+    /// The client's address: the peer's own, or whom a trusted proxy speaks for.
     public let remote: RemoteAddress
-    /// Whether the request came over this server's own TLS.
-    public let isTLS: Bool
+    /// The address at the other end of the socket.
+    public let peer: RemoteAddress
+    /// Whether the request was encrypted all the way: by this server's own TLS, or by a trusted proxy's word.
+    public let isSecure: Bool
     /// The client's certificate, when it showed one that is good.
     public let clientCertificate: ClientCertificate?
 
@@ -28,18 +30,20 @@ public struct HTTPRequestHead: Sendable {
     public init(
         method: String, path: String, query: String? = nil, authority: String = "localhost",
         headers: HTTPHeaders = HTTPHeaders([]), remote: RemoteAddress = .loopback,
-        isTLS: Bool = true, clientCertificate: ClientCertificate? = nil
+        isSecure: Bool = true, clientCertificate: ClientCertificate? = nil
     ) {
         self.init(
             method: method, path: path, query: query, authority: authority, headers: headers,
-            remote: remote, isTLS: isTLS, clientCertificate: clientCertificate, framing: .none,
+            remote: remote, peer: remote, isSecure: isSecure, clientCertificate: clientCertificate,
+            framing: .none,
             expectsContinue: false,
             keepsAlive: true, isHTTP10: false)
     }
 
     init(
         method: String, path: String, query: String?, authority: String, headers: HTTPHeaders,
-        remote: RemoteAddress, isTLS: Bool, clientCertificate: ClientCertificate? = nil,
+        remote: RemoteAddress, peer: RemoteAddress, isSecure: Bool,
+        clientCertificate: ClientCertificate? = nil,
         framing: BodyFraming, expectsContinue: Bool,
         keepsAlive: Bool, isHTTP10: Bool
     ) {
@@ -49,7 +53,8 @@ public struct HTTPRequestHead: Sendable {
         self.authority = authority
         self.headers = headers
         self.remote = remote
-        self.isTLS = isTLS
+        self.peer = peer
+        self.isSecure = isSecure
         self.clientCertificate = clientCertificate
         self.framing = framing
         self.expectsContinue = expectsContinue

@@ -11,8 +11,8 @@ public struct HTTPLimits: Sendable {
     /// Octets of a body the handler refused that are still read and dropped to keep the connection; a longer body
     /// ends it.
     public var skippedBody = 16 * 1024
-    /// Hosts this server answers for, in lower case and without port; another gets 421. `nil` for any.
-    public var hostNames: Set<String>?
+    /// Hosts this server answers for; another gets 421. The host of an absolute-form target counts, not `Host`.
+    public var hosts = ServedHosts.any
 
     /// The defaults.
     public init() {}

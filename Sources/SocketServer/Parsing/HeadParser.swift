@@ -20,12 +20,11 @@ struct HeadParser {
     }
 
     /// - Parameter bytes: everything since the start of the request; on each call the same octets and some more.
-    mutating func parse(_ bytes: Octets, remote: RemoteAddress, isTLS: Bool) -> Answer {
+    mutating func parse(_ bytes: Octets, from peer: Peer) -> Answer {
         do throws(HTTPRejection) {
             guard let end = try readLines(bytes) else { return .needMore }
             return .complete(
-                try head(Octets(rebasing: bytes[..<end]), remote: remote, isTLS: isTLS),
-                consumed: end)
+                try head(Octets(rebasing: bytes[..<end]), from: peer), consumed: end)
         } catch {
             return .bad(error)
         }
@@ -89,18 +88,19 @@ struct HeadParser {
         if let known = KnownField(line.name) { try noted.note(known, line) }
     }
 
-    private func head(
-        _ octets: Octets, remote: RemoteAddress, isTLS: Bool
-    ) throws(HTTPRejection) -> HTTPRequestHead {
+    private func head(_ octets: Octets, from peer: Peer) throws(HTTPRejection) -> HTTPRequestHead {
         guard let (method, target, isHTTP10) = requestLine else { throw .malformedRequestLine }
         guard noted.host != nil || isHTTP10 else { throw .malformedHost }
         let authority = target.authority ?? noted.host ?? ""
-        if let served = limits.hostNames, !served.contains(HostField.host(of: authority)) {
-            throw .misdirectedRequest
-        }
+        guard limits.hosts.contains(authority: authority) else { throw .misdirectedRequest }
+        let headers = HTTPHeaders(octets: octets, fields: fields)
+        let forwarded = try peer.proxies?.client(of: peer.address, in: headers)
         return HTTPRequestHead(
             method: method, path: target.path, query: target.query, authority: authority,
-            headers: HTTPHeaders(octets: octets, fields: fields), remote: remote, isTLS: isTLS,
+            headers: headers, remote: forwarded?.address ?? peer.address, peer: peer.address,
+            isSecure: forwarded?.isSecure ?? peer.isTLS,
+            // A proxy's own certificate is not its client's.
+            clientCertificate: peer.proxies == nil ? peer.clientCertificate : nil,
             framing: try noted.framing(isHTTP10: isHTTP10),
             expectsContinue: try noted.expectsContinue(isHTTP10: isHTTP10),
             keepsAlive: noted.keepsAlive(isHTTP10: isHTTP10), isHTTP10: isHTTP10)

@@ -30,12 +30,15 @@ final class ConnectionLedger: Sendable {
     var isFull: Bool { total >= maximum }
 
     /// Counts a new connection to the lane with the fewest, in turn among equals.
-    func admit(_ address: RemoteAddress) -> Answer {
+    /// - Parameter address: `nil` for a peer that is counted in the total only.
+    func admit(_ address: RemoteAddress?) -> Answer {
         counts.withLock { counts in
-            guard counts.networks[address.network, default: 0] < maximumPerNetwork else {
-                return .addressFull
+            if let network = address?.network {
+                guard counts.networks[network, default: 0] < maximumPerNetwork else {
+                    return .addressFull
+                }
+                counts.networks[network, default: 0] += 1
             }
-            counts.networks[address.network, default: 0] += 1
             counts.total += 1
             let turn = counts.next
             let number = counts.lanes.count
@@ -48,13 +51,17 @@ final class ConnectionLedger: Sendable {
         }
     }
 
-    /// - Parameter lane: the place of its lane among the server's lanes.
-    func release(_ address: RemoteAddress, lane: Int) {
+    /// - Parameters:
+    ///   - address: as it was given to `admit`.
+    ///   - lane: the place of its lane among the server's lanes.
+    func release(_ address: RemoteAddress?, lane: Int) {
         let callbacks: [@Sendable () -> Void] = counts.withLock { counts in
             counts.total -= 1
             counts.lanes[lane] -= 1
-            let left = counts.networks[address.network, default: 1] - 1
-            counts.networks[address.network] = left > 0 ? left : nil
+            if let network = address?.network {
+                let left = counts.networks[network, default: 1] - 1
+                counts.networks[network] = left > 0 ? left : nil
+            }
             var callbacks: [@Sendable () -> Void] = []
             if let onRelease = counts.onRelease {
                 callbacks.append(onRelease)

@@ -28,14 +28,20 @@ public final class HTTPServer: Sendable {
         // The last step that can fail: a descriptor that was handed over stays its owner's after an error.
         let socket = try ListeningSocket(
             configuration.endpoint, backlog: configuration.backlog,
-            allows: { $0.isLocal || configuration.tls != nil })
-        let core = ServerCore(configuration, lanes: lanes.count, handler: handler, tls: tls)
+            allows: {
+                $0.isLocal || configuration.tls != nil || configuration.trustedProxies != nil
+            })
+        let door = DoorRules(
+            proxies: configuration.trustedProxies,
+            admitsProxiesOnly: tls == nil && !socket.address.isLocal)
+        let core = ServerCore(
+            configuration, lanes: lanes.count, handler: handler, tls: tls, door: door)
         self.core = core
         self.lanes = lanes
         isTLS = tls != nil
         listening = socket.address
         listener = Listener(
-            socket: socket, ledger: core.ledger, observe: configuration.observe,
+            socket: socket, ledger: core.ledger, door: door, observe: configuration.observe,
             makeRoom: {
                 let lane = lanes[core.ledger.fullestLane]
                 lane.queue.async { lane.endLongestIdle(of: core) }

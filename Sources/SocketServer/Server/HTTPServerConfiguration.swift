@@ -2,9 +2,12 @@
 public struct HTTPServerConfiguration: Sendable {
     /// Where connections come from.
     public var endpoint: ListeningEndpoint
-    /// `nil` for plain HTTP, which is served on loopback and on Unix sockets only. An inherited socket is judged by what it is
-    /// bound to.
+    /// `nil` for plain HTTP, which is served on loopback, on Unix sockets, and to trusted proxies only. An inherited socket is
+    /// judged by what it is bound to.
     public var tls: TLSConfiguration?
+    /// Whose word about the client counts. With plain HTTP where other machines can reach it, everybody else's connection is
+    /// closed at once.
+    public var trustedProxies: TrustedProxies?
     /// Sizes of one request.
     public var limits = HTTPLimits()
     /// Waits of one connection.
@@ -12,6 +15,7 @@ public struct HTTPServerConfiguration: Sendable {
     /// Open connections at most. At the cap the longest idle one makes room, and new ones wait in the backlog.
     public var maximumConnections = 16_384
     /// Open connections at most from one IPv4 address, one IPv6 /64, or all Unix sockets together. One more is closed at once.
+    /// A trusted proxy's connections are many clients' and count in the total only.
     public var maximumConnectionsPerAddress = 2048
     /// Connections the kernel keeps before they are accepted; whoever made an inherited socket has decided that.
     public var backlog: Int32 = 4096

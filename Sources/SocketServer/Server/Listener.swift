@@ -17,6 +17,7 @@ final class Listener: @unchecked Sendable {
     private let socket: ListeningSocket
     private let source: any DispatchSourceRead
     private let ledger: ConnectionLedger
+    private let door: DoorRules
     private let observe: (@Sendable (ServerEvent) -> Void)?
     private let deal: Deal
     private let makeRoom: @Sendable () -> Void
@@ -34,12 +35,13 @@ final class Listener: @unchecked Sendable {
     private static let quietAfterEvent = 5.0
 
     init(
-        socket: ListeningSocket, ledger: ConnectionLedger,
+        socket: ListeningSocket, ledger: ConnectionLedger, door: DoorRules,
         observe: (@Sendable (ServerEvent) -> Void)?, makeRoom: @escaping @Sendable () -> Void,
         deal: @escaping Deal
     ) {
         self.socket = socket
         self.ledger = ledger
+        self.door = door
         self.observe = observe
         self.makeRoom = makeRoom
         self.deal = deal
@@ -114,7 +116,11 @@ final class Listener: @unchecked Sendable {
     }
 
     private func admit(_ descriptor: Int32, _ remote: RemoteAddress) {
-        switch ledger.admit(remote) {
+        guard door.admits(remote) else {
+            close(descriptor)
+            return report(.peerNotTrusted(remote), kind: 4)
+        }
+        switch ledger.admit(door.counted(remote)) {
         case .lane(let lane): deal(descriptor, remote, lane)
         case .addressFull:
             close(descriptor)

@@ -6,6 +6,7 @@ final class ServerCore: Sendable {
     let handler: any HTTPHandler
     let limits: HTTPLimits
     let deadlines: HTTPDeadlines
+    let door: DoorRules
     let ledger: ConnectionLedger
     /// Room for a whole head, and some more so that one read takes it.
     let inputCapacity: Int
@@ -14,10 +15,11 @@ final class ServerCore: Sendable {
 
     init(
         _ configuration: HTTPServerConfiguration, lanes: Int, handler: any HTTPHandler,
-        tls: TLSContext?
+        tls: TLSContext?, door: DoorRules
     ) {
         self.handler = handler
         self.tls = Locked(tls)
+        self.door = door
         limits = configuration.limits
         deadlines = configuration.deadlines
         inputCapacity = max(configuration.limits.head, 32 * 1024)
@@ -52,7 +54,7 @@ final class ServerCore: Sendable {
         let session = context?.makeSession()
         guard context == nil || session != nil else {
             close(descriptor)
-            return ledger.release(remote, lane: place)
+            return ledger.release(door.counted(remote), lane: place)
         }
         Connection(
             descriptor: descriptor, remote: remote, tls: session, lane: lane, place: place,

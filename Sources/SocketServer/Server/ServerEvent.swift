@@ -6,4 +6,6 @@ public enum ServerEvent: Sendable, Equatable {
     case connectionsExhausted
     /// A connection was closed at once: its address has `maximumConnectionsPerAddress` already.
     case addressRefused(RemoteAddress)
+    /// A connection was closed at once: plain HTTP is for trusted proxies, and its address is none of theirs.
+    case peerNotTrusted(RemoteAddress)
 }
