@@ -11,7 +11,9 @@ enum ServeCommand {
         FILE is JSON5:
           listen: { address: "0.0.0.0", port: 8443 },      // or { unix: "/run/…/broker.sock", mode: "0660" }
           public_url: "https://broker.example",      // as callers reach it; DPoP proofs must name it
-          tls: { certificate_file: "…", key_file: "…" },   // without: loopback or Unix socket only
+          host_names: ["broker.example"],            // instead of public_url's host, localhost and addresses
+          trusted_proxies: { addresses: ["10.0.0.0/8"], field: "forwarded" },   // or "x_forwarded_for"
+          tls: { certificate_file: "…", key_file: "…" },   // without: loopback, Unix socket or trusted proxies
           database_url_file: "…",                    // or the environment's DATABASE_URL
           lanes: 2,                                  // one a core unless given
           shutdown_grace_seconds: 20,

@@ -12,6 +12,9 @@ struct ServeConfiguration: Sendable, Equatable {
     /// Scheme, host and port as callers see them; `htu` of a DPoP proof must name it.
     let publicURL: HTTPTargetURI
     let tls: TLS?
+    let trustedProxies: TrustedProxies?
+    /// What a request may name as its host.
+    let hosts: ServedHosts
     /// A file with the libpq connection string; without, the environment's `DATABASE_URL`.
     let databaseURLFile: String?
     let migrationsDirectory: String?
@@ -46,6 +49,8 @@ struct ServeConfiguration: Sendable, Equatable {
         _ faults: inout DocumentFaults
     ) {
         self.listen = listen
+        trustedProxies = ProxySettings.read(top, listen: listen, &faults)
+        hosts = Self.hosts(top, publicURL, &faults)
         self.publicURL = publicURL
         self.tls = tls
         databaseURLFile =
@@ -69,7 +74,8 @@ struct ServeConfiguration: Sendable, Equatable {
     }
 
     private static let members: Set<String> = [
-        "listen", "public_url", "tls", "database_url_file", "migrations_directory", "lanes",
+        "listen", "public_url", "host_names", "tls", "trusted_proxies", "database_url_file",
+        "migrations_directory", "lanes",
         "shutdown_grace_seconds", "dpop",
     ]
 
@@ -105,10 +111,10 @@ struct ServeConfiguration: Sendable, Equatable {
             listen: listen ?? .tcp(address: "127.0.0.1", port: 0), publicURL: url, tls: tls, top,
             cores: cores, &faults)
         if case .tcp(let address, _) = listen, top.value("tls") == nil,
-            RemoteAddress(address)?.isLoopback == false
+            top.value("trusted_proxies") == nil, RemoteAddress(address)?.isLoopback == false
         {
             faults.add(
-                "plain HTTP is served on loopback and Unix sockets only; give tls, or listen on 127.0.0.1 or ::1",
+                "plain HTTP is served on loopback, on Unix sockets and to trusted_proxies only; give tls",
                 path: "listen.address", offset: top.value("listen")?["address"]?.offset ?? 0)
         }
         if let publicURL, tls != nil, !publicURL.isSecure {
@@ -117,6 +123,18 @@ struct ServeConfiguration: Sendable, Equatable {
                 offset: top.value("public_url")?.offset ?? 0)
         }
         return listen == nil || publicURL == nil ? nil : configuration
+    }
+
+    /// Unless they are listed: the host of `public_url`, `localhost` and every address, so that probes work.
+    private static func hosts(
+        _ top: DocumentObject, _ publicURL: HTTPTargetURI, _ faults: inout DocumentFaults
+    ) -> ServedHosts {
+        let names = top.list("host_names", of: "a host without port", &faults) {
+            ServedHosts.isHost($0) ? $0 : nil
+        }
+        return ServedHosts(
+            names: [publicURL.host] + (names ?? ["localhost"]), includesAddresses: names == nil)
+            ?? .any
     }
 
     private static func path(_ value: JSONValue) -> String? {

@@ -136,6 +136,8 @@ struct Service: Sendable {
                 TLSConfiguration(
                     certificateChainFile: $0.certificateFile, privateKeyFile: $0.keyFile)
             })
+        http.trustedProxies = configuration.trustedProxies
+        http.limits.hosts = configuration.hosts
         http.observe = { event in
             log.write("http.limited", at: clock.microseconds()) {
                 $0.member("cause", String(describing: event))

@@ -22,7 +22,7 @@ import Testing
         let broker = try await ServingBroker(try deployment.configuration())
         let idle = try await atOnce(20) { _ in
             let connection = try WireConnection(port: broker.port)
-            try await connection.send("GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n")
+            try await connection.send("GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
             _ = try await connection.response()
             return connection
         }

@@ -83,6 +83,29 @@ import Testing
         (#"listen: {unix: "/run/a", mode: "4755"}"#, "listen.mode"),
         (#"listen: {unix: "/run/a", port: 1}"#, "listen.port"),
         (#"listen: {unix: "/run/a", address: "::1"}"#, "listen.address"),
+        (#"host_names: []"#, "host_names"), (#"host_names: "a""#, "host_names"),
+        (#"host_names: ["a", "b:80"]"#, "host_names[1]"), (#"host_names: [1]"#, "host_names[0]"),
+        (#"trusted_proxies: []"#, "trusted_proxies"),
+        (#"trusted_proxies: {field: "forwarded"}"#, "trusted_proxies.addresses"),
+        (#"trusted_proxies: {addresses: [], field: "forwarded"}"#, "trusted_proxies.addresses"),
+        (
+            #"trusted_proxies: {addresses: ["10.0.0.1/8"], field: "forwarded"}"#,
+            "trusted_proxies.addresses[0]"
+        ),
+        (
+            #"trusted_proxies: {addresses: ["::1", "0.0.0.0/0"], field: "forwarded"}"#,
+            "trusted_proxies.addresses[1]"
+        ),
+        (
+            #"trusted_proxies: {addresses: ["unix"], field: "forwarded"}"#,
+            "trusted_proxies.addresses"
+        ),
+        (#"trusted_proxies: {addresses: ["::1"]}"#, "trusted_proxies.field"),
+        (#"trusted_proxies: {addresses: ["::1"], field: "via"}"#, "trusted_proxies.field"),
+        (
+            #"trusted_proxies: {addresses: ["::1"], field: "forwarded", hops: 1}"#,
+            "trusted_proxies.hops"
+        ),
         (#"public_url: "https://broker.example/base""#, "public_url"),
         (#"public_url: "https://broker.example?x""#, "public_url"),
         (#"public_url: "https://broker.example#x""#, "public_url"),
@@ -130,6 +153,48 @@ import Testing
         #expect(
             try listen(#"{unix: "/run/broker.sock", mode: "0600"}"#)
                 == .unix(path, mode: try #require(FileMode(octal: "600"))))
+    }
+
+    @Test(
+        arguments: [
+            (#"{unix: "/run/a"}"#, #"["unix"]"#, []),
+            (#"{unix: "/run/a"}"#, #"["10.0.0.0/8"]"#, ["trusted_proxies.addresses"]),
+            (#"{unix: "/run/a", mode: "0666"}"#, #"["unix"]"#, ["trusted_proxies.addresses"]),
+            (#"{address: "0.0.0.0", port: 1}"#, #"["10.0.0.0/8", "2001:db8::/32"]"#, []),
+            (#"{address: "127.0.0.1", port: 1}"#, #"["127.0.0.1"]"#, []),
+        ] as [(String, String, [String])])
+    func `proxies must fit what is listened on, and no stranger may pass for one`(
+        listen: String, addresses: String, places: [String]
+    ) {
+        let found = faults(
+            """
+            {listen: \(listen), public_url: "https://broker.example",
+             trusted_proxies: {addresses: \(addresses), field: "forwarded"}}
+            """)
+        #expect(found.map { String($0.prefix { $0 != ":" }) } == places)
+    }
+
+    @Test func `trusted proxies are read`() throws {
+        let configuration = try read(
+            """
+            {listen: {address: "0.0.0.0", port: 1}, public_url: "https://broker.example",
+             trusted_proxies: {addresses: ["10.0.0.0/8", "::1"], field: "x_forwarded_for"}}
+            """)
+        let ranges = try ["10.0.0.0/8", "::1"].map { try #require(AddressRange($0)) }
+        #expect(
+            configuration.trustedProxies == TrustedProxies(ranges: ranges, field: .xForwardedFor))
+    }
+
+    @Test func `the public host, localhost and addresses are served unless hosts are listed`()
+        throws
+    {
+        #expect(
+            try read(Self.good).hosts
+                == ServedHosts(names: ["broker.example", "localhost"], includesAddresses: true))
+        let listed = try read(
+            Self.good.replacing("public_url", with: "host_names: [\"a\"], public_url"))
+        #expect(
+            listed.hosts == ServedHosts(names: ["broker.example", "a"], includesAddresses: false))
     }
 
     @Test func `TLS under an http URL is a fault`() {

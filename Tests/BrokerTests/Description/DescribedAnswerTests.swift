@@ -26,7 +26,7 @@ import Testing
         -> AnswerRecord
     {
         let connection = try WireConnection(port: broker.port)
-        try await connection.send("\(requestLine)\r\nHost: x\r\n\(rest)\r\n")
+        try await connection.send("\(requestLine)\r\nHost: localhost\r\n\(rest)\r\n")
         let response = try await connection.response(hasBody: !requestLine.hasPrefix("HEAD"))
         return try #require(AnswerRecord(requestLine: requestLine, response: response))
     }

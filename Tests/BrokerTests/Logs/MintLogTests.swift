@@ -148,7 +148,7 @@ import Testing
             let connection = try WireConnection(port: broker.port)
             let field = { (name: String) in Array("\r\n\(name): ".utf8) + octets }
             try await connection.send(
-                Array("POST /v1/assertions HTTP/1.1\r\nHost: x\r\nContent-Length: 0".utf8)
+                Array("POST /v1/assertions HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0".utf8)
                     + field("traceparent") + field("Authorization") + field("X-Forwarded-For")
                     + Array("\r\n\r\n".utf8))
             #expect(try await connection.response().status >= 400)
@@ -163,8 +163,8 @@ import Testing
         let broker = try await TestBroker(try MintRouteTests.directory())
         for text in [
             "GET /%0d%0a HTTP/9.9\r\n\r\n", "POST /v1/assertions HTTP/1.1\r\n\r\n",
-            "POST /v1/assertions HTTP/1.1\r\nHost: x\r\nContent-Length: +5\r\n\r\n",
-            "POST /v1/assertions HTTP/1.1\r\nHost: x\r\nX: a\r\n b\r\n\r\n",
+            "POST /v1/assertions HTTP/1.1\r\nHost: localhost\r\nContent-Length: +5\r\n\r\n",
+            "POST /v1/assertions HTTP/1.1\r\nHost: localhost\r\nX: a\r\n b\r\n\r\n",
         ] {
             let connection = try WireConnection(port: broker.port)
             try await connection.send(text)

@@ -12,7 +12,7 @@ import Testing
         let broker = try await TestBroker(try MintRouteTests.directory())
         let connection = try WireConnection(port: broker.port)
         try await connection.send(
-            "POST /v1/assertions HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\n"
+            "POST /v1/assertions HTTP/1.1\r\nHost: localhost\r\nExpect: 100-continue\r\n"
                 + "Content-Type: application/json\r\nContent-Length: 100\r\n\r\n")
         let response = try await connection.response()
         #expect(response.status == 401)
@@ -60,7 +60,7 @@ import Testing
         #expect(response.code == "content_too_large")
         let chunked = try WireConnection(port: broker.port)
         try await chunked.send(
-            "POST /v1/assertions HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+            "POST /v1/assertions HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
                 + "Authorization: Bearer x\r\nTransfer-Encoding: chunked\r\n\r\n1001\r\n"
                 + String(repeating: " ", count: 0x1001) + "\r\n0\r\n\r\n")
         #expect(try await chunked.response().status == 413)

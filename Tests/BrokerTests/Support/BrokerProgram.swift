@@ -48,7 +48,7 @@ struct ServingBroker: Sendable {
     {
         while true {
             let connection = try WireConnection(port: port)
-            try await connection.send("GET \(path) HTTP/1.1\r\nHost: x\r\n\r\n")
+            try await connection.send("GET \(path) HTTP/1.1\r\nHost: localhost\r\n\r\n")
             let response = try await connection.response()
             if isWanted(response) { return response }
             await Task.yield()

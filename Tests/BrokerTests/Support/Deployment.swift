@@ -137,7 +137,7 @@ struct RunningBroker: Sendable {
 
     func get(_ path: String) async throws -> WireResponse {
         let connection = try WireConnection(port: service.port)
-        try await connection.send("GET \(path) HTTP/1.1\r\nHost: x\r\n\r\n")
+        try await connection.send("GET \(path) HTTP/1.1\r\nHost: localhost\r\n\r\n")
         return try await connection.response()
     }
 
