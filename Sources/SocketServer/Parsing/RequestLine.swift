@@ -40,8 +40,9 @@ struct RequestLine {
 
     /// Methods are case-sensitive (RFC 9110 §9.1).
     private static func knownMethod(_ octets: Slice<Octets>) -> String? {
-        for method in ["GET", "POST", "HEAD", "PUT", "DELETE", "OPTIONS", "PATCH", "TRACE"]
-        where octets.elementsEqual(method.utf8) { return method }
-        return octets.elementsEqual("CONNECT".utf8) ? "CONNECT" : nil
+        for method in [
+            "GET", "POST", "HEAD", "PUT", "DELETE", "OPTIONS", "PATCH", "TRACE", "CONNECT", "QUERY",
+        ] where octets.elementsEqual(method.utf8) { return method }
+        return nil
     }
 }

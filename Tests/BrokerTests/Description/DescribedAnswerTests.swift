@@ -114,7 +114,9 @@ import Testing
             for method in ["GET", "HEAD"] {
                 answers.append((200, try await ask(broker, "\(method) \(path) HTTP/1.1")))
             }
-            answers.append((405, try await ask(broker, "DELETE \(path) HTTP/1.1")))
+            for method in ["DELETE", "QUERY"] {
+                answers.append((405, try await ask(broker, "\(method) \(path) HTTP/1.1")))
+            }
         }
         for path in ["/openapi.json", "/v1/clients/app/jwks.json"] {
             answers.append(
