@@ -1,4 +1,5 @@
 internal import CEpoll
+internal import Dispatch
 internal import Glibc
 
 /// One socket: it moves octets between the kernel and a `ConnectionMachine`, asks the handler, and keeps the deadlines.
@@ -23,14 +24,20 @@ final class Connection: @unchecked Sendable {
     private var input: InputBuffer?
 
     private var isAdvancing = false
+    /// Whether another turn on the lane is asked for.
+    private var isTurnDue = false
     private var isLingering = false
     private var lingered = 0
     private(set) var isClosed = false
 
     /// Output beyond this is written before the next pipelined request is looked at.
     private static let flushThreshold = 64 * 1024
-    /// Octets that are read and dropped after the last answer.
-    private static let lingerLimit = 1024 * 1024
+    /// Requests that are served in one turn: whoever pipelines without end must leave the lane to others in between.
+    private static let requestsAtOnce = 32
+    /// Octets that are read and dropped after the last answer, in one turn and in all. Enough for a client that sends the whole
+    /// of a refused body before it looks for the answer; the linger deadline ends it earlier for a slow one.
+    private static let droppedAtOnce = 256 * 1024
+    private static let lingerLimit = 64 * 1024 * 1024
 
     /// - Parameter descriptor: a connected non-blocking socket, which the connection closes.
     init(
@@ -102,7 +109,9 @@ final class Connection: @unchecked Sendable {
     }
 
     /// Since when the connection waits for a next request; `nil` when it does not.
-    var idleSince: UInt64? { isClosed || timing.phase != .idle ? nil : timing.phaseStart }
+    var idleSince: UInt64? {
+        isClosed || isTurnDue || timing.phase != .idle ? nil : timing.phaseStart
+    }
 
     // MARK: The loop
 
@@ -118,14 +127,19 @@ final class Connection: @unchecked Sendable {
         guard !isClosed else { return }
         putInputAway()
         if machine.state == .finished, !isLingering { startLingering() }
-        if machine.isDraining, machine.state == .idle, !socketOutput.isBlocked { end() }
+        if machine.isDraining, machine.state == .idle, !socketOutput.isBlocked, !isTurnDue { end() }
         updateDeadline()
     }
 
     /// Takes steps until something has to be waited for. The loop, not recursion, serves pipelined requests.
     private func proceed() {
         if tls?.isHandshaking == true, !shakeHands() { return }
+        var left = Self.requestsAtOnce
         while !isClosed {
+            if left <= 0, machine.state == .idle {
+                flush()
+                return takeAnotherTurn()
+            }
             if socketOutput.gathered >= Self.flushThreshold, !flush() { return }
             var consumed = 0
             let step = machine.step(currentInput, consumed: &consumed)
@@ -135,7 +149,9 @@ final class Connection: @unchecked Sendable {
                 if read() { continue }
                 flush()
                 return
-            case .admit(let head): admit(head)
+            case .admit(let head):
+                left -= 1
+                admit(head)
             case .sendContinue:
                 socketOutput.append(on: lane) { $0 += "HTTP/1.1 100 Continue\r\n\r\n".utf8 }
             case .handle(let request):
@@ -146,6 +162,18 @@ final class Connection: @unchecked Sendable {
                 flush()
                 return
             }
+        }
+    }
+
+    /// Goes on behind whatever else the lane has to do.
+    private func takeAnotherTurn() {
+        guard !isTurnDue, !isClosed else { return }
+        isTurnDue = true
+        lane.queue.async { [self] in
+            isTurnDue = false
+            guard !isClosed else { return }
+            lane.readClock()
+            advance()
         }
     }
 
@@ -239,11 +267,16 @@ final class Connection: @unchecked Sendable {
 
     private func dropInput() {
         withUnsafeTemporaryAllocation(byteCount: 16 * 1024, alignment: 1) { room in
-            while socketInput.mayHaveMore, lingered < Self.lingerLimit {
+            let limit = min(lingered + Self.droppedAtOnce, Self.lingerLimit)
+            while socketInput.mayHaveMore, lingered < limit {
                 lingered += socketInput.receive(into: room)
             }
         }
-        if socketInput.hasEnded || socketInput.hasFailed || lingered >= Self.lingerLimit { end() }
+        if socketInput.hasEnded || socketInput.hasFailed || lingered >= Self.lingerLimit {
+            end()
+        } else if socketInput.mayHaveMore {
+            takeAnotherTurn()
+        }
     }
 
     /// Ends with a reset, so that the kernel does not keep what the peer will not read.

@@ -117,7 +117,8 @@ struct ConnectionMachine {
     mutating func rejected() -> ResponseEncoder.Context {
         state = .finished
         return ResponseEncoder.Context(
-            isHead: head?.method == "HEAD", isHTTP10: head?.isHTTP10 ?? false, closes: true)
+            isHead: head.map { $0.method == "HEAD" } ?? headParser.isHead,
+            isHTTP10: head?.isHTTP10 ?? false, closes: true)
     }
 
     private mutating func readHead(_ bytes: Octets, _ consumed: inout Int) -> Step {

@@ -36,8 +36,7 @@ enum BodyFraming: Sendable, Equatable {
         let isUnknownAlone =
             codings.count == 1 && value.count == last.count
             && !["gzip", "x-gzip", "deflate", "compress", "x-compress", "identity", "chunked"]
-                .contains { last.elementsEqual($0.utf8) }
-            && !last.equals(lowercase: "chunked")
+                .contains { last.lazy.map(\.lowercased).elementsEqual($0.utf8) }
         throw isUnknownBeforeChunked || isUnknownAlone ? .codingNotImplemented : .ambiguousFraming
     }
 }

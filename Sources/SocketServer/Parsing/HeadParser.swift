@@ -19,6 +19,9 @@ struct HeadParser {
         self.limits = limits
     }
 
+    /// Whether the request line is whole and asks for the head of an answer only.
+    var isHead: Bool { requestLine?.method == "HEAD" }
+
     /// - Parameter bytes: everything since the start of the request; on each call the same octets and some more.
     mutating func parse(_ bytes: Octets, from peer: Peer) -> Answer {
         do throws(HTTPRejection) {

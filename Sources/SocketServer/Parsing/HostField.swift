@@ -2,12 +2,15 @@ internal import Glibc
 
 /// The `host[:port]` of a `Host` field or an absolute-form target.
 enum HostField {
+    /// A name of the DNS has 253 octets at most (RFC 1035 §2.3.4); a colon and five digits may follow.
+    private static let maximumLength = 253 + 6
+
     /// Whether the host is a name, an IPv4 address or a bracketed IPv6 address, and the port a number below 65536.
     ///
     /// Narrower than RFC 3986's `reg-name`: of its octets only those of real host names are taken, so that user
     /// information, lists and escapes are refused.
     static func isValid(_ octets: Slice<Octets>) -> Bool {
-        guard let first = octets.first else { return false }
+        guard let first = octets.first, octets.count <= maximumLength else { return false }
         let hostEnd: Int
         if first == UInt8(ascii: "[") {
             guard let close = octets.firstIndex(of: UInt8(ascii: "]")),
