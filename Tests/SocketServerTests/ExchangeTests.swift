@@ -51,6 +51,31 @@ import Testing
         await server.stop()
     }
 
+    @Test func `a client that pipelines without end lets others have their turn`() async throws {
+        let server = try TestServer(lanes: 1)
+        let address = server.server.listening
+        let endless = Task {
+            try await offPool {
+                let client = try RawClient(address)
+                let many = Array(String(repeating: RawInput.second, count: 1000).utf8)
+                var answered = 0
+                while client.send(many) {
+                    let answers = client.readAnswers(count: 1000)
+                    answered += answers.count
+                    if answers.count < 1000 { break }
+                }
+                return answered
+            }
+        }
+        for _ in 0..<100 {
+            let answers = try await server.answers(to: RawInput.second, count: 1)
+            #expect(answers.map(\.status) == [200])
+        }
+        // Draining gets its turn too.
+        await server.server.drain(grace: .seconds(60))
+        #expect(try await endless.value > 0)
+    }
+
     @Test(arguments: [0, 3, 200])
     func `what follows a request that was refused on its head is answered`(bodyLength: Int)
         async throws

@@ -38,6 +38,39 @@ import Testing
         #expect(outcome == input.outcome)
     }
 
+    /// The proxy adds its word behind whatever came, on the same line or on one of its own.
+    @Test(arguments: 0..<500)
+    func `nothing a client writes before it makes the proxy's word name somebody else`(seed: Int)
+        throws
+    {
+        var random = SeededRandom(seed: UInt64(seed))
+        let pieces = [
+            "\"", "\\", ",", ";", "=", " ", "\t", "[", "]", ":", "for=", "proto=", "https", "http",
+            "10.0.0.2", "198.51.100.1", "\"[2001:db8:a::2]\"", "2001:db8:a::2", "unknown", "x",
+            "\u{600}", "\u{e9}", "(", "'",
+        ]
+        let invention = (0..<Int.random(in: 1...12, using: &random))
+            .compactMap { _ in pieces.randomElement(using: &random) }.joined()
+        let between = [", ", ",", "\r\nX: y\r\nFIELD: "].randomElement(using: &random) ?? ","
+        for (field, name, word) in [
+            (TrustedProxies.Field.forwarded, "Forwarded", "for=203.0.113.9;proto=https"),
+            (.forwarded, "Forwarded", "for=\"203.0.113.9\";proto=\"https\""),
+            (.forwarded, "Forwarded", "proto=https;by=\"[2001:db8:a::1]\";for=\"203.0.113.9:80\""),
+            (.xForwardedFor, "X-Forwarded-For", "203.0.113.9"),
+        ] {
+            let line = "FIELD: \(invention)\(between)\(word)\r\n".replacing("FIELD", with: name)
+            var parser = HeadParser(limits: HTTPLimits())
+            let peer = try Self.peer(field)
+            let answer = Array("GET / HTTP/1.1\r\nHost: a\r\n\(line)\r\n".utf8)
+                .withUnsafeBufferPointer { parser.parse($0, from: peer) }
+            switch answer {
+            case .complete(let head, _): #expect("\(head.remote)" == "203.0.113.9", "\(line)")
+            case .bad(let rejection): #expect(rejection == .malformedForwarding, "\(line)")
+            case .needMore: Issue.record("\(line)")
+            }
+        }
+    }
+
     @Test func `the peer stays known, and its own certificate never passes for its client's`()
         throws
     {

@@ -85,7 +85,8 @@ import Testing
     @Test func `a body where none is wanted is 413`() async throws {
         let broker = try await broker()
         let connection = try WireConnection(port: broker.port)
-        try await connection.send("GET /healthz HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1\r\n\r\nx")
+        try await connection.send(
+            "GET /healthz HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1\r\n\r\nx")
         #expect(try await connection.response().status == 413)
     }
 
