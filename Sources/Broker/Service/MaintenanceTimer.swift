@@ -18,6 +18,7 @@ final class MaintenanceTimer: @unchecked Sendable {
                     log.write("store.maintained", at: clock.microseconds()) {
                         $0.member("emptied", round.emptied.count)
                         $0.member("forgotten", round.forgotten)
+                        if round.rotated { $0.member("nonce_secret", "rotated") }
                     }
                 } catch {
                     log.write("store.maintenance_failed", at: clock.microseconds()) {

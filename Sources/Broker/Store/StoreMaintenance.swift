@@ -1,4 +1,5 @@
-/// Keeps the tables as small as the lifetimes allow: empties old jti partitions, forgets idle limits.
+/// Keeps the tables as small as the lifetimes allow: empties old jti partitions, forgets idle limits. Also rotates the
+/// secret of the DPoP nonces once a day.
 ///
 /// Every replica may run it, as often as it likes; the database lets one work at a time on jti, and skips
 /// what others hold for limits.
@@ -9,6 +10,8 @@ struct StoreMaintenance: Sendable {
         var emptied: [String] = []
         /// How many limits were forgotten.
         var forgotten: Int64 = 0
+        /// Whether there is a new secret for DPoP nonces.
+        var rotated = false
     }
 
     /// Pages of the limits' table in one transaction: 8 MB, some 50,000 rows.
@@ -39,6 +42,13 @@ struct StoreMaintenance: Sendable {
             pages = try row.integer("table_blocks")
             page += Self.pagesAtOnce
         }
+        // The first one is made by whoever loads the directory (DirectoryRepository).
+        let rows = try await connection.query(
+            """
+            SELECT broker.rotate_nonce_secret() AS rotated
+            WHERE EXISTS (SELECT FROM broker.server_secret WHERE name = 'dpop-nonce')
+            """)
+        round.rotated = try rows.first?.boolean("rotated") ?? false
         return round
     }
 }

@@ -21,7 +21,7 @@ import Testing
     }
 
     @Test func `mints, keeps house and answers the probe`() async throws {
-        let (_, service) = try await world()
+        let (admin, service) = try await world()
         let lane = TestLane(postgres: service) { $0.waitingLimit = 20_000 }
         let policy = RatePolicy.only(5, name: "shared")
         let verdicts = await lane.record([
@@ -30,6 +30,11 @@ import Testing
         #expect(verdicts.allSatisfy { $0.isRecorded })
         let connection = ControlConnection(conninfo: service)
         #expect(try await StoreMaintenance(connection: connection).run() == .init())
+        try await DirectoryRepository(connection: connection, keys: SigningKeys())
+            .ensureNonceSecret()
+        try await PostgresCluster.query(
+            "UPDATE broker.server_secret SET created_at = created_at - interval '1 day'", at: admin)
+        #expect(try await StoreMaintenance(connection: connection).run() == .init(rotated: true))
         let version = try Migrator(directory: PostgresCluster.migrations).newestVersion
         let readiness = StoreReadiness(connection: connection, schemaVersion: version)
         #expect(await readiness.check() == .ready)

@@ -1,5 +1,6 @@
 import AssertionMint
 import JOSE
+import SocketServer
 import Testing
 
 @testable import Broker
@@ -57,8 +58,22 @@ enum Sample {
             scopes: scopes, expiresAt: expiresAt, isRevoked: isRevoked)
     }
 
+    /// A nonce secret that is long active unless the test says otherwise.
+    static func secret(_ octet: UInt8, age: Int64 = 1_700_000_000, now: Int64 = 1_700_000_000)
+        -> DPoPNonces.Secret
+    {
+        DPoPNonces.Secret(value: [UInt8](repeating: octet, count: 32), age: age, now: now)
+    }
+
+    /// A certificate with these names, whose thumbprint is all `octet`.
+    static func certificate(_ octet: UInt8 = 9, _ names: ClientCertificate.Name...)
+        -> ClientCertificate
+    {
+        ClientCertificate(sha256: [UInt8](repeating: octet, count: 32), names: Set(names))
+    }
+
     static func nonces() throws -> DPoPNonces {
-        try #require(DPoPNonces(secrets: [[UInt8](repeating: 7, count: 32)]))
+        try #require(DPoPNonces(secrets: [secret(7)]))
     }
 
     static func directory(

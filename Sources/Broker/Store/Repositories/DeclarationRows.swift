@@ -16,8 +16,8 @@ struct DeclarationRows: Sendable {
     let keys: [ClientId: [Declaration.Key]]
     let tokens: [APIToken]
     let blocks: [Block]
-    /// Newest first.
-    let nonceSecrets: [[UInt8]]
+    /// Each with the seconds since it was made, on the database's clock.
+    let nonceSecrets: [(value: [UInt8], age: Int64)]
     /// Seconds each key, by its kid, has been in its present state, on the database's clock.
     var keyAges: [ClientId: [String: Int64]] = [:]
 }
@@ -43,8 +43,13 @@ extension DeclarationRows {
         tokens = try Self.tokens(session)
         blocks = try Self.blocks(session)
         nonceSecrets = try session.query(
-            "SELECT value FROM broker.server_secret WHERE name = 'dpop-nonce' ORDER BY created_at DESC"
-        ).map { (row) throws(PostgresError) in try row.bytes("value") }
+            """
+            SELECT value, floor(extract(epoch FROM clock_timestamp() - created_at))::bigint AS age
+            FROM broker.server_secret WHERE name = 'dpop-nonce'
+            """
+        ).map { (row) throws(PostgresError) in
+            (value: try row.bytes("value"), age: try row.integer("age"))
+        }
     }
 
     private static func tenants(_ session: ControlSession) throws(PostgresError) -> [TenantId:

@@ -5,6 +5,7 @@ import JOSE
 struct DirectoryRepository: Sendable {
     let connection: ControlConnection
     let keys: SigningKeys
+    var clock = WallClock.system
 
     /// - Throws: `PostgresError`. A row the broker cannot understand is an `unexpectedAnswer` that names it: a directory with
     ///   a client left out would answer "unknown" for a client that exists.
@@ -12,6 +13,8 @@ struct DirectoryRepository: Sendable {
         let rows = try await connection.transaction { session throws(PostgresError) in
             try DeclarationRows(session)
         }
+        // After the answer: a secret that takes over a moment late does no harm, one too early might.
+        let now = clock.seconds
         var usedURIs: Set<String> = []
         var clients: [RegisteredClient] = []
         for row in rows.clients {
@@ -24,7 +27,10 @@ struct DirectoryRepository: Sendable {
                     signing: signing(row, clientKeys), publicKeys: clientKeys.map(\.publicJWK)))
         }
         keys.keep(only: usedURIs)
-        guard let nonces = DPoPNonces(secrets: rows.nonceSecrets) else {
+        guard
+            let nonces = DPoPNonces(
+                secrets: rows.nonceSecrets.map { .init(value: $0.value, age: $0.age, now: now) })
+        else {
             throw .unexpectedAnswer("no usable secret for DPoP nonces")
         }
         return Directory(
@@ -39,19 +45,13 @@ struct DirectoryRepository: Sendable {
         return try row.integer("revision")
     }
 
-    /// Makes the secret of the DPoP nonces when there is none; of several replicas that start at once one wins.
+    /// Lets the database make the secret of the DPoP nonces when there is none; of several replicas that start at once one wins.
     func ensureNonceSecret() async throws(PostgresError) {
-        let secret: [UInt8]
-        do { secret = try SecureRandom.bytes(32) } catch {
-            throw .unexpectedAnswer("no randomness")
-        }
         _ = try await connection.query(
             """
-            INSERT INTO broker.server_secret (name, created_at, value)
-            SELECT 'dpop-nonce', 'epoch', $1::bytea
+            SELECT broker.rotate_nonce_secret()
             WHERE NOT EXISTS (SELECT FROM broker.server_secret WHERE name = 'dpop-nonce')
-            ON CONFLICT DO NOTHING
-            """, .bytes(secret))
+            """)
     }
 
     private func signing(
