@@ -15,9 +15,7 @@ public struct DPoPVerifier: Sendable {
         self.maximumAhead = min(maximumAhead, 60)
     }
 
-    /// The claims of a good proof.
-    ///
-    /// The signature, the dear part, is checked last.
+    /// The claims of a good proof: `examine`, and then the signature.
     ///
     /// - Parameters:
     ///   - proof: the one `DPoP` field's value.
@@ -34,6 +32,21 @@ public struct DPoPVerifier: Sendable {
             try PublicKey(jwk)
         }
     ) throws(DPoPError) -> VerifiedDPoPProof {
+        let examined = try examine(
+            proof, method: method, uri: uri, now: now, accessToken: accessToken,
+            acceptsNonce: acceptsNonce)
+        let verifier: PublicKey
+        do { verifier = try key(examined.key) } catch { throw .key(error) }
+        return try examined.verified(by: verifier)
+    }
+
+    /// Every check but that of the signature, the dear part, so that a server can decide whether it wants to pay for that.
+    ///
+    /// The parameters are those of `verify`.
+    public func examine(
+        _ proof: String, method: String, uri: HTTPTargetURI, now: Int64, accessToken: String? = nil,
+        acceptsNonce: (String?) -> Bool
+    ) throws(DPoPError) -> ExaminedDPoPProof {
         let jws: CompactJWS
         let claims: JSONValue
         do {
@@ -46,12 +59,9 @@ public struct DPoPVerifier: Sendable {
             claims, method: method, uri: uri, now: now, accessToken: accessToken)
         let nonce = try Self.text(claims, "nonce", required: false)
         guard acceptsNonce(nonce) else { throw .useNonce }
-        let verifier: PublicKey
-        do { verifier = try key(jwk) } catch { throw .key(error) }
-        guard jws.isSigned(by: verifier) else { throw .signature }
-        return VerifiedDPoPProof(
-            jkt: DpopJkt(of: jwk), key: jwk, jti: checked.jti, htu: uri.normalized,
-            iat: checked.iat, nonce: nonce)
+        return ExaminedDPoPProof(
+            key: jwk, jws: jws, jti: checked.jti, htu: uri.normalized, iat: checked.iat,
+            nonce: nonce)
     }
 
     private func check(
@@ -97,6 +107,26 @@ public struct DPoPVerifier: Sendable {
         }
         guard let text = value.string else { throw .claim(name) }
         return text
+    }
+}
+
+/// A proof that is good but for its signature, which nobody has checked yet: nothing it says may be believed.
+public struct ExaminedDPoPProof: Sendable {
+    /// The key that the proof says it was made by.
+    public let key: PublicJWK
+    let jws: CompactJWS
+    let jti: String
+    let htu: String
+    let iat: Int64
+    let nonce: String?
+
+    /// The proof, when `key`, which must be made of `self.key`, made its signature.
+    ///
+    /// - Throws: `DPoPError.signature`.
+    public func verified(by key: PublicKey) throws(DPoPError) -> VerifiedDPoPProof {
+        guard jws.isSigned(by: key) else { throw .signature }
+        return VerifiedDPoPProof(
+            jkt: DpopJkt(of: self.key), key: self.key, jti: jti, htu: htu, iat: iat, nonce: nonce)
     }
 }
 
