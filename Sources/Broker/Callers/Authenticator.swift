@@ -1,24 +1,51 @@
 import JOSE
 import SocketServer
 
-/// Turns credentials into a caller. Pure but for the bounded cache of parsed public keys.
+/// Turns credentials into a caller. Pure but for what it remembers within fixed bounds: keys that proved themselves, and
+/// addresses that failed.
 struct Authenticator: Sendable {
-    /// The public URI of the mint call, which a proof's `htu` must name; never taken from `Host`.
+    /// The public URI of the call, which a proof's `htu` must name; never taken from `Host`.
     let uri: HTTPTargetURI
     let verifier: DPoPVerifier
     let keys: PublicKeyCache
+    let failures: FailedAuthentications
+    /// Whether the server asks for client certificates at all; if not, no request has one.
+    var takesCertificates = false
 
+    /// The longest RSA key of a proof, in octets (4096 bits): a stranger chooses the key, we pay for the check.
+    private static let longestModulus = 512
+
+    /// Who asks, whatever for.
+    ///
+    /// The cheap credentials come first. A proof costs a signature check, so a stranger's proof is not checked while its
+    /// address has failed too often; one that comes with a good token or with a certificate that a client names, or by
+    /// a key that proved itself lately, is (docs/adr/0007).
+    ///
     /// - Parameter now: seconds since 1970 UTC.
-    func caller(
-        _ credentials: Credentials, method: String, directory: Directory, now: Int64
-    ) throws(BrokerError) -> Caller {
+    func caller(_ head: HTTPRequestHead, directory: Directory, now: Int64) throws(BrokerError)
+        -> Caller
+    {
+        let credentials = try Credentials(head)
         let token = try credentials.token.map { (secret) throws(BrokerError) in
             try self.token(secret.expose(), directory: directory, now: now)
         }
+        let isKnown =
+            token != nil || credentials.certificate.map(directory.anyClientNames) ?? false
         let proof = try credentials.proof.map { (secret) throws(BrokerError) in
-            try self.proof(secret.expose(), method: method, directory: directory, now: now)
+            let examined = try examine(
+                secret.expose(), method: head.method, directory: directory, now: now)
+            return try verify(examined, isVouchedFor: isKnown, remote: head.remote)
         }
-        return Caller(token: token, proof: proof)
+        return Caller(token: token, proof: proof, certificate: credentials.certificate)
+    }
+
+    /// What to answer to a request that ends in `error`; counts it when it is a failed authentication.
+    ///
+    /// - Parameter caller: as far as the request came.
+    func judge(_ error: BrokerError, from remote: RemoteAddress, caller: Caller?) -> BrokerError {
+        // Or a key that proved itself once would let its holder have any number of proofs checked in vain.
+        if error.isFailedAuthentication, let key = caller?.proof?.key { keys.forget(key) }
+        return failures.judge(error, from: remote)
     }
 
     private func token(_ text: String, directory: Directory, now: Int64) throws(BrokerError)
@@ -33,18 +60,47 @@ struct Authenticator: Sendable {
         return token
     }
 
-    private func proof(
+    /// Everything about a proof but its signature: cheap.
+    private func examine(
         _ text: String, method: String, directory: Directory, now: Int64
-    ) throws(BrokerError) -> VerifiedDPoPProof {
+    ) throws(BrokerError) -> ExaminedDPoPProof {
         do {
-            return try verifier.verify(
-                text, method: method, uri: uri, now: now,
-                acceptsNonce: { directory.nonces.accepts($0, now: now) },
-                key: { (jwk) throws(JWKError) in try keys.key(for: jwk) })
+            return try verifier.examine(text, method: method, uri: uri, now: now) {
+                directory.nonces.accepts($0, now: now)
+            }
         } catch .useNonce {
             throw .useDpopNonce
         } catch {
             throw .invalidDpopProof(error)
         }
+    }
+
+    private func verify(
+        _ examined: ExaminedDPoPProof, isVouchedFor: Bool, remote: RemoteAddress
+    ) throws(BrokerError) -> VerifiedDPoPProof {
+        if case .rsa(let modulus, _) = examined.key.material, modulus.count > Self.longestModulus {
+            throw .invalidDpopProof(.key(.unacceptableRSA))
+        }
+        let known = keys.known(examined.key)
+        if known == nil, !isVouchedFor {
+            let wait = failures.wait(for: remote)
+            guard wait == 0 else {
+                throw .tooManyFailures(
+                    failures.policy, waitMicroseconds: wait, cause: "the proof was not checked")
+            }
+        }
+        do throws(DPoPError) {
+            let key = if let known { known } else { try Self.parse(examined.key) }
+            let proof = try examined.verified(by: key)
+            keys.keep(key, for: examined.key)
+            return proof
+        } catch {
+            keys.forget(examined.key)
+            throw .invalidDpopProof(error)
+        }
+    }
+
+    private static func parse(_ jwk: PublicJWK) throws(DPoPError) -> PublicKey {
+        do { return try PublicKey(jwk) } catch { throw .key(error) }
     }
 }

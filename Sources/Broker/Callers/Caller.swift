@@ -1,5 +1,6 @@
 import AssertionMint
 import JOSE
+import SocketServer
 
 /// Who asks, as far as it was proven.
 struct Caller: Sendable {
@@ -7,18 +8,23 @@ struct Caller: Sendable {
     let token: APIToken?
     /// The proof, when one was shown and it is good; its `jti` is not yet known to be unused.
     let proof: VerifiedDPoPProof?
+    /// The certificate, when one was shown and our authorities stand for it; whose it is only a client can say.
+    let certificate: ClientCertificate?
 
-    private var parts: Set<Gate.Part> {
+    /// What of this client's gates the caller can pass.
+    private func parts(for client: RegisteredClient) -> Set<Gate.Part> {
         var parts: Set<Gate.Part> = []
         if token != nil { parts.insert(.backendToken) }
+        if let certificate, client.settings.names(certificate) { parts.insert(.mtls) }
         if proof != nil { parts.insert(.dpop) }
         return parts
     }
 
     /// The client, when this caller passes one of its gates.
     ///
-    /// A proof by a key that anyone can make says nothing about who asks, so without a good token an unknown client, and one
-    /// that does not take proofs alone, get the same 401: nobody learns which clients exist.
+    /// A proof by a key that anyone can make says nothing about who asks, and a certificate says nothing to a client that does
+    /// not name it. So without a good token an unknown client, one that does not name the certificate, and one that does not
+    /// take proofs alone get the same 401: nobody learns which other clients exist.
     func client(_ id: ClientId, in directory: Directory) throws(BrokerError) -> (
         RegisteredClient, Gate
     ) {
@@ -26,8 +32,10 @@ struct Caller: Sendable {
             throw token == nil ? .callerUnauthenticated(.noGate) : .unknownClient
         }
         if let token, token.tenant != client.tenant { throw .callerNotAllowed }
+        let parts = parts(for: client)
         guard let gate = client.settings.gates.first(where: { $0.parts.isSubset(of: parts) }) else {
-            throw token == nil ? .callerUnauthenticated(.noGate) : .callerNotAllowed
+            let isKnownHere = token != nil || parts.contains(.mtls)
+            throw isKnownHere ? .callerNotAllowed : .callerUnauthenticated(.noGate)
         }
         return (client, gate)
     }

@@ -5,12 +5,16 @@ import SocketServer
 struct Credentials: Sendable {
     let token: Secret<String>?
     let proof: Secret<String>?
+    /// Verified by the server already: it is there or the connection is not.
+    let certificate: ClientCertificate?
 
-    /// Reads `Authorization` and `DPoP`.
+    /// Reads `Authorization` and `DPoP`, and takes the connection's certificate.
     ///
-    /// - Throws: `callerUnauthenticated` when there is neither, `malformedRequest` for a repeated field (RFC 9110 §5.3), and
+    /// - Throws: `callerUnauthenticated` when there is none of them, `malformedRequest` for a repeated field (RFC 9110 §5.3), and
     ///   `callerUnauthenticated` for another scheme or an empty token.
-    init(_ headers: HTTPHeaders) throws(BrokerError) {
+    init(_ head: HTTPRequestHead) throws(BrokerError) {
+        let headers = head.headers
+        certificate = head.clientCertificate
         guard headers.count("authorization") <= 1 else {
             throw .malformedRequest("Authorization is repeated")
         }
@@ -22,7 +26,9 @@ struct Credentials: Sendable {
             return Secret(token)
         }
         proof = headers.first("dpop").map { Secret($0) }
-        guard token != nil || proof != nil else { throw .callerUnauthenticated(.missing) }
+        guard token != nil || proof != nil || certificate != nil else {
+            throw .callerUnauthenticated(.missing)
+        }
     }
 
     /// The token68 of `Bearer <token>` (RFC 6750 §2.1); the scheme in any letter case, one blank.

@@ -48,11 +48,21 @@ enum ApplyCommand {
         }
         plan.lines.forEach(Output.line)
         plan.kept.forEach { Output.note("note: \($0)") }
+        if let note = certificateNote(declaration) { Output.note("note: \(note)") }
         if plan.isEmpty {
             Output.line("nothing to change")
         } else {
             Output.line(
                 isDryRun ? "dry run: nothing was changed" : "applied \(plan.lines.count) change(s)")
         }
+    }
+    /// A declaration cannot know how the servers run, so it says what the `mtls` gates need of them.
+    private static func certificateNote(_ declaration: Declaration) -> String? {
+        let clients = declaration.tenants.flatMap(\.clients)
+            .filter { !$0.settings.certificates.isEmpty }.map { "\($0.id)" }.sorted()
+        guard !clients.isEmpty else { return nil }
+        return
+            "the mtls gates of \(clients.joined(separator: ", ")) stay closed on a server without "
+            + "tls.client_authority_file"
     }
 }

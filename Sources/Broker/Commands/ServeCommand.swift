@@ -18,6 +18,7 @@ enum ServeCommand {
           lanes: 2,                                  // one a core unless given
           shutdown_grace_seconds: 20,
           dpop: { maximum_age: 60, maximum_ahead: 10 },
+          failed_authentications: { burst: 1000, rate: 100, per: 1 },   // by address; good ones never count
         """
 
     static let checkHelp = """

@@ -22,6 +22,8 @@ struct ServeConfiguration: Sendable, Equatable {
     let shutdownGraceSeconds: Int64
     let dpopMaximumAge: Int64
     let dpopMaximumAhead: Int64
+    /// By address, in the memory of this process.
+    let failedAuthentications: LimitSettings
 
     /// Reads a configuration file (JSON5) and names every fault in it.
     ///
@@ -71,12 +73,16 @@ struct ServeConfiguration: Sendable, Equatable {
         }
         dpopMaximumAge = window.age
         dpopMaximumAhead = window.ahead
+        failedAuthentications =
+            top.value("failed_authentications").flatMap {
+                LimitSettings($0, path: "failed_authentications", faults: &faults)
+            } ?? .defaultFailedAuthentications
     }
 
     private static let members: Set<String> = [
         "listen", "public_url", "host_names", "tls", "trusted_proxies", "database_url_file",
         "migrations_directory", "lanes",
-        "shutdown_grace_seconds", "dpop",
+        "shutdown_grace_seconds", "dpop", "failed_authentications",
     ]
 
     private static func read(

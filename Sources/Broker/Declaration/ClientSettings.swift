@@ -8,12 +8,15 @@ struct ClientSettings: Hashable, Sendable {
     let algorithm: JWSAlgorithm
     let issuers: [Issuer]
     let gates: [Gate]
+    /// Whose certificates pass the `mtls` parts of the gates; empty when no gate has one.
+    let certificates: [CertificateIdentity]
     let profile: AssertionProfile
     let installLimit: LimitSettings
     let clientLimit: LimitSettings
 
     static let members: Set<String> = [
-        "alg", "issuers", "gates", "typ", "lifetime", "backdating", "bind_jkt", "limits",
+        "alg", "issuers", "gates", "certificates", "typ", "lifetime", "backdating", "bind_jkt",
+        "limits",
     ]
 
     init?(_ object: DocumentObject, faults: inout DocumentFaults) {
@@ -31,6 +34,7 @@ struct ClientSettings: Hashable, Sendable {
             Self.list(
                 object, "gates", "must be a list; each entry \(Gate.expectation)", &faults,
                 Gate.init) ?? []
+        certificates = Self.certificates(object, gates: gates, &faults)
         let type = object.optional(
             "typ", default: AssertionProfile.HeaderType.clientAuthentication,
             "must be client-authentication+jwt, JWT or none", &faults
@@ -78,6 +82,10 @@ struct ClientSettings: Hashable, Sendable {
         json.array { for issuer in issuers { $0.string(issuer.rawValue) } }
         json.name("gates")
         json.array { for gate in gates { gate.write(to: &$0) } }
+        if !certificates.isEmpty {
+            json.name("certificates")
+            json.array { for certificate in certificates { certificate.write(to: &$0) } }
+        }
         json.member("typ", profile.type.rawValue)
         json.member("lifetime", profile.lifetime)
         json.member("backdating", profile.backdating)

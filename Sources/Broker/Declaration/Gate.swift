@@ -6,6 +6,8 @@ struct Gate: Hashable, Sendable, CustomStringConvertible {
     enum Part: String, Sendable, CaseIterable {
         /// An API token of the client's tenant.
         case backendToken = "backend_token"
+        /// A client certificate that our authorities stand for and the client names.
+        case mtls
         /// A DPoP proof by the install's own key.
         case dpop
     }

@@ -20,6 +20,9 @@ struct LimitSettings: Hashable, Sendable {
     /// such a flood, so there always is one.
     static let defaultClient = LimitSettings(burst: 2000, rate: 1000, per: 1)
 
+    /// A hundred failures a second are one percent of a core's time, and more than the installs behind one address make.
+    static let defaultFailedAuthentications = LimitSettings(burst: 1000, rate: 100, per: 1)
+
     init(burst: Int64, rate: Int64, per: Int64) {
         self.burst = burst
         self.rate = rate

@@ -1,5 +1,6 @@
 import AssertionMint
 import JOSE
+import SocketServer
 
 /// Everything a request is decided on, at one revision: clients with their keys and gates, tokens, blocks, nonces.
 ///
@@ -11,6 +12,8 @@ final class Directory: Sendable {
     let nonces: DPoPNonces
     private let tokens: [[UInt8]: APIToken]
     private let blocks: Set<Block>
+    /// Of all clients.
+    private let certificates: Set<CertificateIdentity>
 
     init(
         revision: Int64, clients: [RegisteredClient], tokens: [APIToken],
@@ -21,6 +24,7 @@ final class Directory: Sendable {
         self.clients = Dictionary(clients.map { ($0.id, $0) }) { first, _ in first }
         self.tokens = Dictionary(tokens.map { ($0.digest, $0) }) { first, _ in first }
         self.blocks = Set(blocks)
+        certificates = Set(clients.flatMap(\.settings.certificates))
         self.nonces = nonces
     }
 
@@ -38,6 +42,16 @@ final class Directory: Sendable {
     func isBlocked(_ jkt: DpopJkt, client: ClientId) -> Bool {
         blocks.contains(Block(jkt: jkt, client: nil))
             || blocks.contains(Block(jkt: jkt, client: client))
+    }
+
+    /// Whether any client at all names this certificate: then it is no stranger's.
+    func anyClientNames(_ certificate: ClientCertificate) -> Bool {
+        CertificateIdentity.all(of: certificate).contains { certificates.contains($0) }
+    }
+
+    /// Clients with an `mtls` gate: closed on a server that asks for no certificates.
+    var clientsWithCertificates: [ClientId] {
+        clients.values.filter { !$0.settings.certificates.isEmpty }.map(\.id).sorted()
     }
 
     /// Clients that cannot mint at present, with the reason; readiness names them.

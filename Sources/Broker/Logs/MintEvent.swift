@@ -13,6 +13,8 @@ struct MintEvent: Sendable {
     var jktProven: Bool?
     var gate: String?
     var tokenId: String?
+    /// SHA-256 of the client certificate's DER form, when the connection has one that our authorities stand for.
+    var certificateSHA256: [UInt8]?
     var kid: String?
     var algorithm: JWSAlgorithm?
     var jti: String?
@@ -36,8 +38,8 @@ struct MintEvent: Sendable {
             json.member("code", problem.code.rawValue)
             json.member("status", problem.status)
             if let policy = problem.policy { json.member("policy", policy) }
-            if case .rateLimited(_, let wait) = error {
-                json.member("retry_after", Problem.wholeSeconds(wait))
+            if let limit = error.limit {
+                json.member("retry_after", Problem.wholeSeconds(limit.waitMicroseconds))
             } else if case .unavailable = error {
                 json.member("retry_after", 1)
             }
@@ -54,6 +56,9 @@ struct MintEvent: Sendable {
         if let jktProven { json.member("jkt_proven", jktProven) }
         if let gate { json.member("gate", gate) }
         if let tokenId { json.member("token_id", tokenId) }
+        if let certificateSHA256 {
+            json.member("certificate_sha256", CertificateIdentity.hex(certificateSHA256))
+        }
         if let kid { json.member("kid", kid) }
         if let algorithm { json.member("alg", algorithm.rawValue) }
         if let jti { json.member("jti", jti) }

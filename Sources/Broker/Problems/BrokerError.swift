@@ -24,6 +24,8 @@ enum BrokerError: Error, Sendable, Equatable {
     case unknownClient
     /// A limit has no permit left.
     case rateLimited(RatePolicy, waitMicroseconds: Int64)
+    /// The credential is not good, or was not even looked at, and too many from this address were not; `cause` is for the log.
+    case tooManyFailures(RatePolicy, waitMicroseconds: Int64, cause: String?)
     /// Nothing can be issued now.
     case unavailable(Outage)
     /// No such path.
@@ -66,6 +68,27 @@ enum Outage: Sendable, Equatable {
 }
 
 extension BrokerError {
+    /// Whether somebody showed nothing, or something that is not good. A nonce that is missing or old is no failure: everybody's
+    /// first proof lacks one.
+    var isFailedAuthentication: Bool {
+        switch self {
+        case .callerUnauthenticated, .invalidDpopProof, .dpopProofReplayed: true
+        case .malformedRequest, .audienceNotAllowed, .useDpopNonce, .callerNotAllowed,
+            .installBlocked, .unknownClient, .rateLimited, .tooManyFailures, .unavailable,
+            .notFound, .methodNotAllowed, .unsupportedMediaType, .http:
+            false
+        }
+    }
+
+    /// The limit that refused, and how long it will.
+    var limit: (policy: RatePolicy, waitMicroseconds: Int64)? {
+        switch self {
+        case .rateLimited(let policy, let wait), .tooManyFailures(let policy, let wait, _):
+            (policy, wait)
+        default: nil
+        }
+    }
+
     /// The cause for the log, where it says more than the answer's code; never a value from outside.
     var cause: String? {
         switch self {
@@ -74,8 +97,9 @@ extension BrokerError {
         case .invalidDpopProof(let error): String(describing: error)
         case .unavailable(let outage): String(describing: outage)
         case .http(_, let reason): reason
-        case .audienceNotAllowed, .useDpopNonce, .dpopProofReplayed, .callerNotAllowed,
-            .installBlocked,
+        case .tooManyFailures(_, _, let cause): cause
+        case .dpopProofReplayed: "the proof was used before"
+        case .audienceNotAllowed, .useDpopNonce, .callerNotAllowed, .installBlocked,
             .unknownClient, .rateLimited, .notFound, .methodNotAllowed, .unsupportedMediaType:
             nil
         }

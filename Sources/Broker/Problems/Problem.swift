@@ -21,7 +21,9 @@ struct Problem: Sendable {
     }
 
     /// One branch for every case, and no default: a new case does not compile until someone decides its answer.
-    init(_ error: BrokerError) {
+    ///
+    /// - Parameter takesCertificates: whether this server asks for client certificates; a 401 then names them.
+    init(_ error: BrokerError, takesCertificates: Bool = false) {
         switch error {
         case .malformedRequest(let what):
             self.init(
@@ -36,6 +38,10 @@ struct Problem: Sendable {
                 401, .callerUnauthenticated, "Caller not authenticated",
                 "The request carries no credential that is accepted here.")
             challenge(error: nil)
+            // No scheme is registered for certificates (RFC 8705 has none): this one is only for people to read.
+            if takesCertificates {
+                headers.append(("WWW-Authenticate", "ClientCertificate realm=\"broker\""))
+            }
         case .useDpopNonce:
             self.init(
                 401, .useDpopNonce, "DPoP nonce required",
@@ -56,7 +62,7 @@ struct Problem: Sendable {
             )
         case .unknownClient:
             self.init(404, .unknownClient, "Unknown client", "There is no such client.")
-        case .rateLimited(let policy, let wait):
+        case .rateLimited(let policy, let wait), .tooManyFailures(let policy, let wait, _):
             self.init(
                 429, .rateLimited, "Too many requests",
                 "A rate limit was reached; wait before the next try.")

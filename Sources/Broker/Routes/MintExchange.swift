@@ -10,6 +10,8 @@ final class MintExchange: @unchecked Sendable {
     let reply: Reply
     let lane: Lane
     var event: MintEvent
+    /// Once the credentials were found good.
+    var caller: Caller?
     /// Made while the database commits; leaves only when it did.
     var assertion: Result<Secret<String>, KeyError>?
 

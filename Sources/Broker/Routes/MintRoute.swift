@@ -28,7 +28,7 @@ final class MintRoute: Sendable {
 
     /// What the head alone decides, cheapest first; throws the refusal.
     func admit(_ head: HTTPRequestHead) throws(BrokerError) {
-        _ = try Credentials(head.headers)
+        _ = try Credentials(head)
         guard head.headers.count("content-encoding") == 0, head.headers.count("content-type") == 1,
             let type = head.headers.first("content-type"), MediaType.isJSON(type)
         else { throw .unsupportedMediaType }
@@ -43,13 +43,15 @@ final class MintRoute: Sendable {
 
     /// Logs and makes the answer of a call that the head already decided.
     func refuse(_ error: BrokerError, head: HTTPRequestHead) -> HTTPResponse {
-        refusal(error, event: event(for: head), withNonce: false)
+        refusal(error, event: event(for: head), remote: head.remote, caller: nil, withNonce: false)
     }
 
     private func event(for head: HTTPRequestHead) -> MintEvent {
-        MintEvent(
+        var event = MintEvent(
             requestId: RequestId.choose(traceparent: head.headers.first("traceparent")),
             startedAt: clock.microseconds(), remote: head.remote.description)
+        event.certificateSHA256 = head.clientCertificate?.sha256
+        return event
     }
 
     private func attempt(_ exchange: MintExchange, left: Int) {
@@ -67,14 +69,13 @@ final class MintRoute: Sendable {
     private func decide(_ exchange: MintExchange, _ directory: Directory) throws(BrokerError)
         -> Grant
     {
-        let head = exchange.request.head
         let body = try MintRequest(exchange.request.body)
         exchange.event.clientId = body.clientId.rawValue
         exchange.event.jkt = body.dpopJkt.rawValue
         exchange.event.jktProven = false
         let caller = try authenticator.caller(
-            Credentials(head.headers), method: head.method, directory: directory, now: clock.seconds
-        )
+            exchange.request.head, directory: directory, now: clock.seconds)
+        exchange.caller = caller
         exchange.event.tokenId = caller.token?.id
         exchange.event.jktProven = caller.proof?.jkt == body.dpopJkt
         let (client, gate) = try caller.client(body.clientId, in: directory)
@@ -165,14 +166,22 @@ final class MintRoute: Sendable {
     private func finish(_ exchange: MintExchange, _ error: BrokerError) {
         // No assertion left, so the jti names nothing, whether or not it was committed.
         exchange.event.jti = nil
-        let hasProof = exchange.request.head.headers.count("dpop") > 0
-        exchange.reply.send(refusal(error, event: exchange.event, withNonce: hasProof))
+        let head = exchange.request.head
+        exchange.reply.send(
+            refusal(
+                error, event: exchange.event, remote: head.remote, caller: exchange.caller,
+                withNonce: head.headers.count("dpop") > 0))
     }
 
-    private func refusal(_ error: BrokerError, event: MintEvent, withNonce: Bool) -> HTTPResponse {
+    private func refusal(
+        _ error: BrokerError, event: MintEvent, remote: RemoteAddress, caller: Caller?,
+        withNonce: Bool
+    ) -> HTTPResponse {
+        let error = authenticator.judge(error, from: remote, caller: caller)
         event.writeRefused(error, to: log, at: clock.microseconds())
-        var response = Problem(error).response(requestId: event.requestId)
-        if case .rateLimited(let policy, let wait) = error {
+        var response = Problem(error, takesCertificates: authenticator.takesCertificates)
+            .response(requestId: event.requestId)
+        if let (policy, wait) = error.limit {
             response.headers +=
                 LimitFields(policy: policy, remaining: 0, resetMicroseconds: wait).headers
         }

@@ -24,8 +24,10 @@ struct Service: Sendable {
     ) async throws(CommandError) {
         let migrator = try Migrations.migrator(configuration.migrationsDirectory)
         let control = ControlConnection(conninfo: conninfo)
-        let repository = DirectoryRepository(connection: control, keys: SigningKeys())
-        let directories = Self.directories(repository, log: log, clock: clock)
+        let repository = DirectoryRepository(
+            connection: control, keys: SigningKeys(), clock: clock)
+        let directories = Self.directories(
+            repository, takesCertificates: configuration.takesCertificates, log: log, clock: clock)
         try await Self.checkAtStart(migrator, control, directories)
 
         let lanes = (0..<configuration.lanes).map { Lane(index: $0) }
@@ -82,7 +84,7 @@ struct Service: Sendable {
     }
 
     private static func directories(
-        _ repository: DirectoryRepository, log: EventLog, clock: WallClock
+        _ repository: DirectoryRepository, takesCertificates: Bool, log: EventLog, clock: WallClock
     ) -> DirectoryKeeper {
         DirectoryKeeper {
             try await repository.ensureNonceSecret()
@@ -98,6 +100,14 @@ struct Service: Sendable {
                     log.write("key.unusable", at: clock.microseconds()) {
                         $0.member("client_id", client.rawValue)
                         $0.member("cause", reason)
+                    }
+                }
+                // Closed, and said so: the client's other gates still work, and one declaration must not take the replicas
+                // of all clients out of service.
+                for client in takesCertificates ? [] : directory.clientsWithCertificates {
+                    log.write("gate.unusable", at: clock.microseconds()) {
+                        $0.member("client_id", client.rawValue)
+                        $0.member("cause", "mtls: this server asks for no client certificates")
                     }
                 }
             case .failure(let error):
@@ -121,7 +131,9 @@ struct Service: Sendable {
             verifier: DPoPVerifier(
                 maximumAge: configuration.dpopMaximumAge,
                 maximumAhead: configuration.dpopMaximumAhead),
-            keys: PublicKeyCache())
+            keys: PublicKeyCache(),
+            failures: FailedAuthentications(configuration.failedAuthentications),
+            takesCertificates: configuration.takesCertificates)
         return MintRoute(
             authenticator: authenticator, directories: directories, stores: stores, log: log,
             clock: clock)

@@ -34,7 +34,7 @@ import Testing
             case .proof: nil
             }
         let hasProof = [.proof, .both, .foreignBoth].contains(shown)
-        let caller = Caller(token: token, proof: hasProof ? proof : nil)
+        let caller = Caller(token: token, proof: hasProof ? proof : nil, certificate: nil)
         let directory = try Sample.directory([
             Sample.client(settings: try Sample.settings(gates: gates))
         ])

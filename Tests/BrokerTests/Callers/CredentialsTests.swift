@@ -5,13 +5,22 @@ import Testing
 @testable import Broker
 
 @Suite struct CredentialsTests {
+    func head(_ fields: [(String, String)], certificate: ClientCertificate? = nil)
+        -> HTTPRequestHead
+    {
+        HTTPRequestHead(
+            method: "POST", path: "/v1/assertions",
+            headers: HTTPHeaders(fields.map { (name: $0.0, value: $0.1) }),
+            clientCertificate: certificate)
+    }
+
     func read(_ fields: [(String, String)]) throws -> Credentials {
-        try Credentials(HTTPHeaders(fields.map { (name: $0.0, value: $0.1) }))
+        try Credentials(head(fields))
     }
 
     func refusal(_ fields: [(String, String)]) -> BrokerError? {
         do {
-            _ = try Credentials(HTTPHeaders(fields.map { (name: $0.0, value: $0.1) }))
+            _ = try Credentials(head(fields))
             return nil
         } catch { return error }
     }
@@ -30,6 +39,16 @@ import Testing
     @Test func `a request without either is unauthenticated`() {
         #expect(refusal([]) == .callerUnauthenticated(.missing))
         #expect(refusal([("Cookie", "Bearer abc")]) == .callerUnauthenticated(.missing))
+    }
+
+    @Test func `a certificate is a credential, and excuses no malformed field`() throws {
+        let certificate = Sample.certificate()
+        #expect(try Credentials(head([], certificate: certificate)).certificate == certificate)
+        #expect(throws: BrokerError.callerUnauthenticated(.malformed)) {
+            try Credentials(head([("Authorization", "Basic abc")], certificate: certificate))
+        }
+        // A certificate in a field is only text here.
+        #expect(refusal([("Client-Cert", ":AAAA:")]) == .callerUnauthenticated(.missing))
     }
 
     @Test(arguments: [

@@ -206,6 +206,29 @@ import Testing
         #expect(found == ["public_url: must be https, since the broker serves TLS"])
     }
 
+    @Test func `the limit on failed authentications has a default and can be set`() throws {
+        #expect(
+            try read(Self.good).failedAuthentications
+                == LimitSettings(burst: 1000, rate: 100, per: 1))
+        let set = Self.good.replacing(
+            "listen:", with: "failed_authentications: {burst: 5, rate: 1, per: 60}, listen:")
+        #expect(
+            try read(set).failedAuthentications == LimitSettings(burst: 5, rate: 1, per: 60))
+    }
+
+    @Test(arguments: [
+        ("5", "failed_authentications: must be an object"),
+        ("{burst: 5, rate: 1}", "failed_authentications.per: is missing"),
+        ("{burst: 0, rate: 1, per: 1}", "failed_authentications.burst: must be a whole number"),
+        ("{burst: 1, rate: 1, per: 1, off: true}", "failed_authentications.off: unknown member"),
+    ])
+    func `a limit that is none is refused by name`(_ value: String, _ fault: String) {
+        let text = Self.good.replacing("listen:", with: "failed_authentications: \(value), listen:")
+        let found = faults(text)
+        #expect(found.count == 1)
+        #expect(found.first?.hasPrefix(fault) == true)
+    }
+
     @Test func `all faults are named at once, each with its place`() throws {
         let text = """
             {

@@ -117,7 +117,7 @@ import Testing
         ("issuers: [\"https://me@idp.example\"]", ".issuers"),
         ("issuers: [\"idp.example\"]", ".issuers"), ("issuers: [1]", ".issuers"),
         ("issuers: [\"https://idp.example\", \"https://idp.example\"]", ".issuers"),
-        ("gates: []", ".gates"), ("gates: [\"mtls\"]", ".gates"),
+        ("gates: []", ".gates"), ("gates: [\"tls\"]", ".gates"),
         ("gates: \"dpop\"", ".gates"), ("gates: [\"dpop\", \"dpop\"]", ".gates"),
         ("gates: [[\"dpop\", \"backend_token\"], [\"backend_token\", \"dpop\"]]", ".gates"),
         ("typ: \"dpop+jwt\"", ".typ"), ("typ: null", ".typ"),

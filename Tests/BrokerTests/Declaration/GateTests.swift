@@ -9,6 +9,8 @@ import Testing
     @Test func `a gate is one part or a list of parts that must all hold`() throws {
         #expect(try gate("\"dpop\"")?.parts == [.dpop])
         #expect(try gate("[\"backend_token\"]")?.parts == [.backendToken])
+        #expect(try gate("\"mtls\"")?.parts == [.mtls])
+        #expect(try gate("[\"mtls\",\"dpop\"]")?.parts == [.dpop, .mtls])
         #expect(try gate("[\"dpop\",\"backend_token\"]")?.parts == [.dpop, .backendToken])
     }
 
@@ -18,14 +20,18 @@ import Testing
     }
 
     @Test(arguments: [
-        "\"\"", "\"mtls\"", "\"DPoP\"", "[]", "[\"dpop\",\"dpop\"]", "[\"dpop\",1]", "[[\"dpop\"]]",
+        "\"\"", "\"tls\"", "\"MTLS\"", "\"DPoP\"", "[]", "[\"dpop\",\"dpop\"]", "[\"dpop\",1]",
+        "[[\"dpop\"]]",
         "[\"dpop\",\"none\"]", "null", "{}", "{\"dpop\":true}", "1",
     ])
     func `anything else is no gate`(_ json: String) throws {
         #expect(try gate(json) == nil)
     }
 
-    @Test(arguments: ["\"dpop\"", "[\"backend_token\",\"dpop\"]"])
+    @Test(arguments: [
+        "\"dpop\"", "[\"backend_token\",\"dpop\"]", "\"mtls\"",
+        "[\"backend_token\",\"dpop\",\"mtls\"]",
+    ])
     func `reading undoes writing`(_ json: String) throws {
         let gate = try #require(try gate(json))
         var writer = JSONWriter()

@@ -29,6 +29,9 @@ import Testing
         Row(error: .unknownClient, status: 404, code: "unknown_client"),
         Row(error: .rateLimited(policy, waitMicroseconds: 1), status: 429, code: "rate_limited"),
         Row(
+            error: .tooManyFailures(policy, waitMicroseconds: 1, cause: canary), status: 429,
+            code: "rate_limited"),
+        Row(
             error: .unavailable(.store(.refused(sqlState: canary))), status: 503,
             code: "unavailable"),
         Row(error: .unavailable(.key(canary)), status: 503, code: "unavailable"),
@@ -84,6 +87,14 @@ import Testing
         #expect(
             fields(plain, "www-authenticate") == [
                 "DPoP algs=\"ES256 PS256\"", "Bearer realm=\"broker\"",
+            ])
+        let withCertificates = Problem(
+            .callerUnauthenticated(.missing), takesCertificates: true
+        ).response(requestId: "")
+        #expect(
+            fields(withCertificates, "www-authenticate") == [
+                "DPoP algs=\"ES256 PS256\"", "Bearer realm=\"broker\"",
+                "ClientCertificate realm=\"broker\"",
             ])
         let nonce = Problem(.useDpopNonce).response(requestId: "")
         #expect(

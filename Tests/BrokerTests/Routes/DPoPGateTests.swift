@@ -63,10 +63,8 @@ import Testing
     @Test func `while the secret rotates both nonces pass, and the newest is handed out`()
         async throws
     {
-        let (old, new) = (
-            [UInt8](repeating: 7, count: 32), [UInt8](repeating: 8, count: 32)
-        )
-        let broker = try await broker(nonces: DPoPNonces(secrets: [new, old]))
+        let new = Sample.secret(8, age: 61, now: WallClock.system.seconds)
+        let broker = try await broker(nonces: DPoPNonces(secrets: [new, Sample.secret(7)]))
         let byOld = try await mint(broker)
         #expect(byOld.status == 200)
         let handedOut = try #require(byOld.first("dpop-nonce"))
@@ -143,6 +141,48 @@ import Testing
         // As the client would write it, without our own normalisation.
         let proof = try sign(claims(broker, htu: uri))
         #expect(try await broker.send(.proof(proof, jkt: install.jkt)).status == 200)
+    }
+
+    /// cases.md "Htu form": the public URL as an operator writes it, the `htu` as a client may.
+    @Test(arguments: [
+        ("https://API.example:443", "https://api.example/v1/assertions", true),
+        ("https://api.example", "https://API.example:443/v1/assertions?x=1#f", true),
+        ("https://api.example/", "HTTPS://api.example/v1/assertions", true),
+        ("https://api.example", "https://api.example:/v1/assertions", true),
+        ("https://api.example:8443/", "https://api.example:8443/v1/assertions", true),
+        ("https://[2001:DB8::1]", "https://[2001:db8::1]/v1/assertions", true),
+        ("https://[2001:db8::1]:443", "https://[2001:DB8::1]/v1/assertions", true),
+        ("https://api.example", "https://api.example/v1//assertions", false),
+        ("https://api.example", "https://api.example/v1/assertions/", false),
+        ("https://api.example", "https://api.example/v1%2Fassertions", false),
+        ("https://api.example", "https://api.example:8443/v1/assertions", false),
+        ("https://api.example:8443", "https://api.example/v1/assertions", false),
+        ("https://api.example", "http://api.example:443/v1/assertions", false),
+        ("https://api.example", "https://user@api.example/v1/assertions", false),
+        ("https://api.example", "https://api.example", false),
+        ("https://api.example", "https://api.example.evil.example/v1/assertions", false),
+        ("https://api.example", "https://api.example@evil.example/v1/assertions", false),
+        ("https://api.example", "/v1/assertions", false), ("https://api.example", "", false),
+        ("https://api.example", " https://api.example/v1/assertions", false),
+        ("https://api.example", "https://api.example/v1/assertions%zz", false),
+    ])
+    func `htu is compared with the public URL, both normalised (RFC 3986 §6.2)`(
+        _ publicURL: String, _ htu: String, _ passes: Bool
+    ) throws {
+        let configuration = try ServeConfiguration(
+            Array(
+                "{listen: {address: \"127.0.0.1\", port: 0}, public_url: \"\(publicURL)\"}".utf8),
+            cores: 1)
+        let uri = try #require(
+            HTTPTargetURI(configuration.publicURL.origin + "/v1/assertions"))
+        let proof = try sign(
+            "{\"jti\":\"j\",\"htm\":\"POST\",\"htu\":\"\(htu)\",\"iat\":1700000000}")
+        let outcome = Result {
+            try DPoPVerifier().verify(
+                proof, method: "POST", uri: uri, now: 1_700_000_000, acceptsNonce: { _ in true })
+        }
+        #expect(((try? outcome.get()) != nil) == passes)
+        if case .failure(let error) = outcome { #expect(error as? DPoPError == .uri) }
     }
 
     @Test(arguments: [

@@ -22,11 +22,15 @@ final class TestBroker: Sendable {
     /// - Parameters:
     ///   - lanes: one store a lane, as in the service.
     ///   - eventLog: where mints are logged instead of `log`.
+    ///   - failures: the limit on failed authentications.
+    ///   - certificates: by what a request says in `X-Test-Certificate`, as if its connection had shown that certificate.
     ///   - makeStore: another store than the one in memory.
     init(
         _ directory: Directory, clock: WallClock = .system, lanes count: Int = 2,
         readiness: @escaping @Sendable () async -> ReadinessReport = { ReadinessReport(parts: []) },
         isLoaded: Bool = true, writingTo eventLog: EventLog? = nil,
+        failures: FailedAuthentications = FailedAuthentications(),
+        certificates: [String: ClientCertificate] = [:],
         makeStore: (@Sendable (Lane, MemoryDatabase) -> any AssertionStore)? = nil
     ) async throws {
         let (database, log) = (MemoryDatabase(), try LogFile())
@@ -49,13 +53,15 @@ final class TestBroker: Sendable {
         let mint = MintRoute(
             authenticator: Authenticator(
                 uri: try #require(HTTPTargetURI(Self.mintURL)), verifier: DPoPVerifier(),
-                keys: PublicKeyCache()),
+                keys: PublicKeyCache(), failures: failures,
+                takesCertificates: !certificates.isEmpty),
             directories: directories, stores: stores, log: eventLog ?? log.log, clock: clock)
         let handler = BrokerHandler(
             mint: mint, keySets: KeySetRoute(directories: directories),
             readiness: Readiness(clock: clock, probe: readiness), log: log.log, clock: clock)
         server = try HTTPServer(
-            HTTPServerConfiguration(address: "127.0.0.1", port: 0), lanes: lanes, handler: handler)
+            HTTPServerConfiguration(address: "127.0.0.1", port: 0), lanes: lanes,
+            handler: CertifyingHandler(handler, certificates))
         port = server.port
         try server.start()
     }
