@@ -1,3 +1,4 @@
+internal import CEpoll
 internal import Glibc
 
 /// The file of a Unix socket that this server made.
