@@ -124,7 +124,8 @@ class Broker:
     def start(self, database="broker"):
         port = free_port()
         config = self.scratch / "broker.json5"
-        config.write_text(f'{{ listen: {{ address: "127.0.0.1", port: {port} }}, public_url: "http://127.0.0.1:{port}" }}\n')
+        config.write_text(f'{{ listen: {{ address: "127.0.0.1", port: {port} }}, public_url: "http://127.0.0.1:{port}", '
+                          f'migrations_directory: "{self.root}/migrations" }}\n')
         # Its log goes to a file, as everything it does goes into its figures.
         log = self.scratch / "broker.log"
         server = Server(self.name, [self.program, "serve", "--config", config], {"DATABASE_URL": self.postgres.url(database)},
