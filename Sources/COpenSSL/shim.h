@@ -23,15 +23,52 @@
 static inline int copenssl_SSL_CTX_set_min_proto_version(SSL_CTX *ctx, int version) {
     return (int)SSL_CTX_set_min_proto_version(ctx, version);
 }
+// 0: the newest that this OpenSSL knows.
+static inline int copenssl_SSL_CTX_set_max_proto_version(SSL_CTX *ctx, int version) {
+    return (int)SSL_CTX_set_max_proto_version(ctx, version);
+}
 static inline long copenssl_SSL_CTX_set_mode(SSL_CTX *ctx, long mode) {
     return SSL_CTX_set_mode(ctx, mode);
 }
 static inline void copenssl_SSL_set_tlsext_host_name(SSL *ssl, const char *name) {
     (void)SSL_set_tlsext_host_name(ssl, name);
 }
-// A renegotiation is work for the asking, compression leaks lengths, and the server's order of suites counts.
+// A renegotiation is work for the asking, compression leaks lengths, and the server's order of suites counts, but for a
+// client that puts ChaCha20 first, which has no AES in hardware.
 static inline void copenssl_SSL_CTX_set_server_options(SSL_CTX *ctx) {
-    SSL_CTX_set_options(ctx, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION | SSL_OP_CIPHER_SERVER_PREFERENCE);
+    SSL_CTX_set_options(ctx, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION | SSL_OP_CIPHER_SERVER_PREFERENCE
+                                 | SSL_OP_PRIORITIZE_CHACHA);
+}
+static inline int copenssl_SSL_CTX_set1_groups_list(SSL_CTX *ctx, const char *list) {
+    return (int)SSL_CTX_set1_groups_list(ctx, list);
+}
+// What both sides may sign with: in the server's handshake messages, and in a client's.
+static inline int copenssl_SSL_CTX_set1_sigalgs_list(SSL_CTX *ctx, const char *list) {
+    return SSL_CTX_set1_sigalgs_list(ctx, list) == 1 && SSL_CTX_set1_client_sigalgs_list(ctx, list) == 1;
+}
+// Resumption is by tickets alone: no session is kept in memory.
+static inline void copenssl_SSL_CTX_switch_session_cache_off(SSL_CTX *ctx) {
+    (void)SSL_CTX_set_session_cache_mode(ctx, SSL_SESS_CACHE_OFF);
+}
+static inline void copenssl_SSL_CTX_set_max_cert_list(SSL_CTX *ctx, long octets) {
+    (void)SSL_CTX_set_max_cert_list(ctx, octets);
+}
+// Takes the certificate over when it gives 1.
+static inline int copenssl_SSL_CTX_add0_chain_cert(SSL_CTX *ctx, X509 *certificate) {
+    return (int)SSL_CTX_add0_chain_cert(ctx, certificate);
+}
+static inline int copenssl_SSL_CTX_set1_verify_cert_store(SSL_CTX *ctx, X509_STORE *store) {
+    return (int)SSL_CTX_set1_verify_cert_store(ctx, store);
+}
+// HMAC-SHA-256 over a session ticket. The parameters hold pointers, so they are made and used in one place.
+static inline int copenssl_EVP_MAC_CTX_set_hmac_sha256(EVP_MAC_CTX *ctx, unsigned char *key, size_t count) {
+    char digest[] = "SHA256";
+    OSSL_PARAM parameters[] = {
+        OSSL_PARAM_construct_octet_string(OSSL_MAC_PARAM_KEY, key, count),
+        OSSL_PARAM_construct_utf8_string(OSSL_MAC_PARAM_DIGEST, digest, 0),
+        OSSL_PARAM_construct_end(),
+    };
+    return EVP_MAC_CTX_set_params(ctx, parameters);
 }
 static inline int copenssl_BIO_get_mem_data(BIO *bio, char **out) {
     return (int)BIO_get_mem_data(bio, out);

@@ -58,12 +58,23 @@ final class TestHandler: HTTPHandler {
                 head.headers.all("x-many").joined(separator: "|"),
             ]
             reply.send(HTTPResponse(status: 200, body: Array(lines.joined(separator: "\n").utf8)))
+        case "/certificate":
+            let lines = head.clientCertificate.map { certificate in
+                [certificate.sha256.map(Self.hex).joined()]
+                    + certificate.names.map { "\($0)" }.sorted()
+            }
+            let text = lines?.joined(separator: "\n") ?? "none"
+            reply.send(HTTPResponse(status: 200, body: Array(text.utf8)))
         default: reply.send(HTTPResponse(status: 404, body: Array("nothing here".utf8)))
         }
     }
 
     func answer(to rejection: HTTPRejection) -> HTTPResponse {
         HTTPResponse(status: rejection.status, body: Array("\(rejection)".utf8))
+    }
+
+    private static func hex(_ octet: UInt8) -> String {
+        String(octet >> 4, radix: 16) + String(octet & 15, radix: 16)
     }
 
     private func hold(_ reply: Reply) {

@@ -15,9 +15,12 @@ extension Connection {
                     return false
                 }
             case .failed:
-                // The alert says why.
-                flush()
-                end()
+                if let reason = tls.clientRefusal {
+                    server.observer.report(
+                        .clientCertificateRefused(remote, reason: reason), .certificate)
+                }
+                giveUp()
+                return false
             }
         }
         return false
@@ -28,8 +31,7 @@ extension Connection {
         guard let tls, room.count > 0 else { return 0 }
         while true {
             guard let count = tls.open(into: room) else {
-                flush()
-                end()
+                giveUp()
                 return 0
             }
             if count > 0 { return count }
@@ -41,13 +43,23 @@ extension Connection {
         }
     }
 
+    /// The alert says why. It would be lost in a reset if octets of the peer were left unread, as they are when a client
+    /// learns that its certificate is no good: in TLS 1.3 it has already sent its request.
+    private func giveUp() {
+        guard !isClosed else { return }
+        startLingering()
+    }
+
     /// - Returns: whether anything came.
     private func receiveCiphertext() -> Bool {
         guard let tls else { return false }
-        return withUnsafeTemporaryAllocation(byteCount: 17 * 1024, alignment: 1) { room in
+        let isTaken: Bool? = withUnsafeTemporaryAllocation(byteCount: 17 * 1024, alignment: 1) {
+            room in
             let count = socketInput.receive(into: room)
-            guard count > 0 else { return false }
+            guard count > 0 else { return nil }
             return tls.receive(UnsafeRawBufferPointer(rebasing: room[..<count]))
         }
+        if isTaken == false { end() }
+        return isTaken == true
     }
 }

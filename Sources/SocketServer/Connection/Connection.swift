@@ -8,7 +8,7 @@ internal import Glibc
 final class Connection: @unchecked Sendable {
     let lane: Lane
     let server: ServerCore
-    private let remote: RemoteAddress
+    let remote: RemoteAddress
     /// The lane's place among the server's lanes.
     private let place: Int
     private let descriptor: Int32
@@ -55,7 +55,8 @@ final class Connection: @unchecked Sendable {
         machine = ConnectionMachine(
             limits: server.limits,
             peer: Peer(
-                address: remote, isTLS: tls != nil, proxies: server.door.trusted(remote)))
+                address: remote, isTLS: tls != nil, proxies: server.door.trusted(remote),
+                forwarded: server.door.trusted(remote) == nil ? nil : server.forwarded))
         machine.isDraining = server.isDraining
         timing = ConnectionTiming(openedAt: lane.now)
     }
@@ -256,7 +257,7 @@ final class Connection: @unchecked Sendable {
 
     /// Lets the last answer arrive: closing a socket that holds unread octets would reset the connection, and the
     /// reset could overtake the answer (RFC 9112 §9.6). So the writing side is shut and the rest is read and dropped.
-    private func startLingering() {
+    func startLingering() {
         tls?.shutDown()
         guard flush() else { return }
         shutdown(descriptor, Int32(SHUT_WR))
@@ -319,5 +320,8 @@ final class Connection: @unchecked Sendable {
         }
     }
 
-    func handshakeDone() { timing.handshakeDone(at: lane.now) }
+    func handshakeDone() {
+        timing.handshakeDone(at: lane.now)
+        machine.peer.clientCertificate = tls?.clientCertificate
+    }
 }

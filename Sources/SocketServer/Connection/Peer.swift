@@ -6,6 +6,8 @@ struct Peer: Sendable {
     let isTLS: Bool
     /// Set when the peer is one of them: then what it says of others counts.
     var proxies: TrustedProxies?
+    /// Set when they are trusted to hand on certificates.
+    var forwarded: ForwardedVerifier?
     /// The certificate it showed in the handshake, when that is good.
     var clientCertificate: ClientCertificate?
 }

@@ -24,6 +24,8 @@ public enum HTTPRejection: Error, Sendable, Equatable, CaseIterable {
     case malformedForwarding
     /// A trusted proxy says that the request came to it over plain http.
     case insecureForwarding
+    /// The certificate that a trusted proxy hands on is not good, as if the client's handshake had failed here.
+    case clientCertificateRefused
     /// CONNECT: this server is no proxy.
     case tunnelRefused
     /// The head did not arrive in time.
@@ -58,7 +60,8 @@ public enum HTTPRejection: Error, Sendable, Equatable, CaseIterable {
         switch self {
         case .malformedRequestLine, .malformedTarget, .malformedField, .malformedLineEnd,
             .malformedHost, .repeatedField, .malformedContentLength, .ambiguousFraming,
-            .malformedChunk, .incompleteRequest, .malformedForwarding, .insecureForwarding:
+            .malformedChunk, .incompleteRequest, .malformedForwarding, .insecureForwarding,
+            .clientCertificateRefused:
             400
         case .tunnelRefused: 405
         case .headTimeout, .bodyTimeout: 408
@@ -89,6 +92,7 @@ public enum HTTPRejection: Error, Sendable, Equatable, CaseIterable {
         case .incompleteRequest: "The request ended too early."
         case .malformedForwarding: "The proxy's word about the client is malformed."
         case .insecureForwarding: "The request came to the proxy over plain http."
+        case .clientCertificateRefused: "The client certificate is not good."
         case .tunnelRefused: "This server opens no tunnels."
         case .headTimeout: "The request head took too long."
         case .bodyTimeout: "The request body took too long."

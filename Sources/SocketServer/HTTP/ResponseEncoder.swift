@@ -23,6 +23,8 @@ enum ResponseEncoder {
             append(name, value, to: &output)
         }
         output.append(contentsOf: date)
+        // Nobody may take an answer for anything but what it says it is.
+        output.append(contentsOf: "X-Content-Type-Options: nosniff\r\n".utf8)
         if response.status != 204 {
             append("Content-Length", "\(response.body.count)", to: &output)
         }

@@ -98,12 +98,16 @@ struct HeadParser {
         guard limits.hosts.contains(authority: authority) else { throw .misdirectedRequest }
         let headers = HTTPHeaders(octets: octets, fields: fields)
         let forwarded = try peer.proxies?.client(of: peer.address, in: headers)
+        // A proxy's own certificate is not its client's.
+        let certificate =
+            peer.proxies == nil
+            ? peer.clientCertificate
+            : try peer.forwarded?.certificate(in: headers, from: peer.address)
         return HTTPRequestHead(
             method: method, path: target.path, query: target.query, authority: authority,
             headers: headers, remote: forwarded?.address ?? peer.address, peer: peer.address,
             isSecure: forwarded?.isSecure ?? peer.isTLS,
-            // A proxy's own certificate is not its client's.
-            clientCertificate: peer.proxies == nil ? peer.clientCertificate : nil,
+            clientCertificate: certificate,
             framing: try noted.framing(isHTTP10: isHTTP10),
             expectsContinue: try noted.expectsContinue(isHTTP10: isHTTP10),
             keepsAlive: noted.keepsAlive(isHTTP10: isHTTP10), isHTTP10: isHTTP10)

@@ -17,12 +17,18 @@ public struct TrustedProxies: Sendable, Equatable {
     public var includesUnixPeers: Bool
     /// The field that counts.
     public var field: Field
+    /// How they hand on a client's certificate; `nil` when they do not, and then no field is looked at.
+    public var certificates: ForwardedCertificates?
 
     /// Names the proxies and their field.
-    public init(ranges: [AddressRange], includesUnixPeers: Bool = false, field: Field) {
+    public init(
+        ranges: [AddressRange], includesUnixPeers: Bool = false, field: Field,
+        certificates: ForwardedCertificates? = nil
+    ) {
         self.ranges = ranges
         self.includesUnixPeers = includesUnixPeers
         self.field = field
+        self.certificates = certificates
     }
 
     /// Whether the address is a trusted proxy's.

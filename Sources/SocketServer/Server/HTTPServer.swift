@@ -25,6 +25,9 @@ public final class HTTPServer: Sendable {
         }
         var tls: TLSContext?
         if let files = configuration.tls { tls = try TLSContext(files) }
+        let forwarded = try configuration.trustedProxies?.certificates.map {
+            certificates throws(ServerError) in try ClientAuthorities.read(certificates)
+        }
         // The last step that can fail: a descriptor that was handed over stays its owner's after an error.
         let socket = try ListeningSocket(
             configuration.endpoint, backlog: configuration.backlog,
@@ -35,13 +38,14 @@ public final class HTTPServer: Sendable {
             proxies: configuration.trustedProxies,
             admitsProxiesOnly: tls == nil && !socket.address.isLocal)
         let core = ServerCore(
-            configuration, lanes: lanes.count, handler: handler, tls: tls, door: door)
+            configuration, lanes: lanes.count, handler: handler, tls: tls,
+            forwarded: forwarded, door: door)
         self.core = core
         self.lanes = lanes
         isTLS = tls != nil
         listening = socket.address
         listener = Listener(
-            socket: socket, ledger: core.ledger, door: door, observe: configuration.observe,
+            socket: socket, ledger: core.ledger, door: door, observer: core.observer,
             makeRoom: {
                 let lane = lanes[core.ledger.fullestLane]
                 lane.queue.async { lane.endLongestIdle(of: core) }
@@ -64,13 +68,41 @@ public final class HTTPServer: Sendable {
         listener.start()
     }
 
-    /// Reads a certificate chain and key and uses them, with fresh session ticket keys, for the handshakes to come.
-    /// Connections that are open keep what they have. After an error nothing has changed.
-    /// - Throws: `ServerError` when a file cannot be used, or when this server speaks plain HTTP.
-    public func reload(_ tls: TLSConfiguration) throws(ServerError) {
+    /// Reads the files of a TLS configuration, for `use`. Nothing changes yet.
+    /// - Throws: `ServerError` with the file and what is wrong with it, or when this server speaks plain HTTP.
+    public func prepare(_ tls: TLSConfiguration) throws(ServerError) -> PreparedTLS {
         guard isTLS else { throw .tlsSetup(reason: "this server was started without TLS") }
-        core.replaceTLS(try TLSContext(tls))
+        return PreparedTLS(context: try TLSContext(tls))
     }
+
+    /// Uses what `prepare` of this server gave, for the handshakes to come. Connections that are open keep what they have.
+    /// Session ticket keys are fresh, so no ticket outlives a change of authorities or revocation lists.
+    public func use(_ prepared: PreparedTLS) {
+        guard isTLS else { return }
+        core.replaceTLS(prepared.context)
+    }
+
+    /// Reads the files by which the certificates that trusted proxies hand on are judged, for `use`. Nothing changes yet.
+    /// - Throws: `ServerError` with the file and what is wrong with it, or when this server takes no such certificates.
+    public func prepare(
+        _ certificates: ForwardedCertificates
+    ) throws(ServerError) -> PreparedForwarding {
+        guard core.forwarded != nil else {
+            throw .tlsSetup(reason: "this server was started without forwarded certificates")
+        }
+        return PreparedForwarding(authorities: try ClientAuthorities.read(certificates))
+    }
+
+    /// Uses what `prepare` of this server gave, for every request to come.
+    public func use(_ prepared: PreparedForwarding) {
+        core.forwarded?.replace(prepared.authorities)
+    }
+
+    /// What is used for new connections; `nil` for plain HTTP.
+    public var tls: PreparedTLS? { core.currentTLS.map(PreparedTLS.init(context:)) }
+
+    /// `prepare`, then `use`. After an error nothing has changed.
+    public func reload(_ tls: TLSConfiguration) throws(ServerError) { use(try prepare(tls)) }
 
     /// How many connections are open.
     public var openConnections: Int { core.ledger.total }

@@ -21,6 +21,8 @@ public struct HTTPServerConfiguration: Sendable {
     public var backlog: Int32 = 4096
     /// Told what happens at the door, on the server's own queue.
     public var observe: (@Sendable (ServerEvent) -> Void)?
+    /// The calendar's time, in seconds since 1970 UTC: certificates that proxies hand on are judged by it.
+    var now: @Sendable () -> Int64 = CalendarTime.now
 
     /// Makes a configuration with the default limits and deadlines.
     public init(_ endpoint: ListeningEndpoint, tls: TLSConfiguration? = nil) {

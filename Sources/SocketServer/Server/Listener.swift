@@ -18,7 +18,7 @@ final class Listener: @unchecked Sendable {
     private let source: any DispatchSourceRead
     private let ledger: ConnectionLedger
     private let door: DoorRules
-    private let observe: (@Sendable (ServerEvent) -> Void)?
+    private let observer: QuietObserver
     private let deal: Deal
     private let makeRoom: @Sendable () -> Void
     private let closing = Locked((isDone: false, callbacks: [@Sendable () -> Void]()))
@@ -26,23 +26,21 @@ final class Listener: @unchecked Sendable {
     private var isPaused = false
     private var isRetryDue = false
     private var isStopped = false
-    private var lastEvent: [Int: DispatchTime] = [:]
 
     private static let acceptsAtOnce = 64
     /// More than any backlog holds (`net.core.somaxconn` is 4096), and yet an end of it.
     private static let acceptsAtTheEnd = 16_384
     private static let retryInterval = DispatchTimeInterval.milliseconds(250)
-    private static let quietAfterEvent = 5.0
 
     init(
         socket: ListeningSocket, ledger: ConnectionLedger, door: DoorRules,
-        observe: (@Sendable (ServerEvent) -> Void)?, makeRoom: @escaping @Sendable () -> Void,
+        observer: QuietObserver, makeRoom: @escaping @Sendable () -> Void,
         deal: @escaping Deal
     ) {
         self.socket = socket
         self.ledger = ledger
         self.door = door
-        self.observe = observe
+        self.observer = observer
         self.makeRoom = makeRoom
         self.deal = deal
         source = DispatchSource.makeReadSource(fileDescriptor: socket.descriptor, queue: queue)
@@ -99,7 +97,7 @@ final class Listener: @unchecked Sendable {
         for _ in 0..<count {
             guard !isStopped else { return }
             guard !ledger.isFull else {
-                report(.connectionsExhausted, kind: 1)
+                observer.report(.connectionsExhausted, .connections)
                 makeRoom()
                 return pause()
             }
@@ -108,7 +106,7 @@ final class Listener: @unchecked Sendable {
             case .aborted: continue
             case .connection(let descriptor, let remote): admit(descriptor, remote)
             case .exhausted(let error):
-                report(.acceptPaused(reason: errorText(error)), kind: 2)
+                observer.report(.acceptPaused(reason: errorText(error)), .accept)
                 pause()
                 return
             }
@@ -118,13 +116,13 @@ final class Listener: @unchecked Sendable {
     private func admit(_ descriptor: Int32, _ remote: RemoteAddress) {
         guard door.admits(remote) else {
             close(descriptor)
-            return report(.peerNotTrusted(remote), kind: 4)
+            return observer.report(.peerNotTrusted(remote), .proxy)
         }
         switch ledger.admit(door.counted(remote)) {
         case .lane(let lane): deal(descriptor, remote, lane)
         case .addressFull:
             close(descriptor)
-            report(.addressRefused(remote), kind: 3)
+            observer.report(.addressRefused(remote), .address)
         }
     }
 
@@ -150,13 +148,5 @@ final class Listener: @unchecked Sendable {
         guard isPaused else { return }
         isPaused = false
         source.resume()
-    }
-
-    private func report(_ event: ServerEvent, kind: Int) {
-        guard let observe else { return }
-        let now = DispatchTime.now()
-        if let last = lastEvent[kind], now < last + Self.quietAfterEvent { return }
-        lastEvent[kind] = now
-        observe(event)
     }
 }

@@ -8,18 +8,29 @@ final class ServerCore: Sendable {
     let deadlines: HTTPDeadlines
     let door: DoorRules
     let ledger: ConnectionLedger
+    let observer: QuietObserver
     /// Room for a whole head, and some more so that one read takes it.
     let inputCapacity: Int
+    /// `nil` when no proxy is trusted to hand on certificates.
+    let forwarded: ForwardedVerifier?
     private let tls: Locked<TLSContext?>
     private let draining = Atomic<Bool>(false)
 
     init(
         _ configuration: HTTPServerConfiguration, lanes: Int, handler: any HTTPHandler,
-        tls: TLSContext?, door: DoorRules
+        tls: TLSContext?, forwarded: ClientAuthorities?, door: DoorRules
     ) {
         self.handler = handler
         self.tls = Locked(tls)
         self.door = door
+        let observer = QuietObserver(configuration.observe)
+        self.observer = observer
+        self.forwarded = configuration.trustedProxies?.certificates.flatMap { form in
+            forwarded.map {
+                ForwardedVerifier(
+                    form, authorities: $0, observer: observer, now: configuration.now)
+            }
+        }
         limits = configuration.limits
         deadlines = configuration.deadlines
         inputCapacity = max(configuration.limits.head, 32 * 1024)
@@ -31,6 +42,8 @@ final class ServerCore: Sendable {
     var isDraining: Bool { draining.load(ordering: .acquiring) }
 
     func startDraining() { draining.store(true, ordering: .releasing) }
+
+    var currentTLS: TLSContext? { tls.withLock(\.self) }
 
     /// Connections accepted from now on use this identity.
     func replaceTLS(_ context: TLSContext) { tls.withLock { $0 = context } }
@@ -50,7 +63,7 @@ final class ServerCore: Sendable {
     /// Takes over an accepted socket. On the lane's queue.
     func open(_ descriptor: Int32, _ remote: RemoteAddress, on lane: Lane, place: Int) {
         lane.readClock()
-        let context = tls.withLock(\.self)
+        let context = currentTLS
         let session = context?.makeSession()
         guard context == nil || session != nil else {
             close(descriptor)

@@ -8,4 +8,7 @@ public enum ServerEvent: Sendable, Equatable {
     case addressRefused(RemoteAddress)
     /// A connection was closed at once: plain HTTP is for trusted proxies, and its address is none of theirs.
     case peerNotTrusted(RemoteAddress)
+    /// A client's certificate was not good, so its handshake failed, or what a trusted proxy forwarded was refused. The reason
+    /// is OpenSSL's, and holds nothing of the certificate.
+    case clientCertificateRefused(RemoteAddress, reason: String)
 }

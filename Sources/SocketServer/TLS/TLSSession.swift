@@ -6,14 +6,24 @@ final class TLSSession {
     enum Handshake { case done, needInput, failed }
 
     private let ssl: OpaquePointer
+    /// Kept: OpenSSL's callbacks reach it as long as `ssl` lives.
+    private let context: TLSContext
     /// Owned by `ssl`: what the peer sent, and what is to be sent to it.
     private let incoming: OpaquePointer
     private let outgoing: OpaquePointer
     private(set) var isHandshaking = true
     private(set) var isAtEnd = false
+    /// What the client showed and was found good.
+    private(set) var clientCertificate: ClientCertificate?
+    /// Octets that came since the last plaintext.
+    private var unproductive = 0
+
+    /// A whole handshake with the longest chain fits, and so does the largest record. Beyond it the peer only makes work:
+    /// key updates without end, or a greeting that goes on and on.
+    private static let unproductiveLimit = 96 * 1024
 
     /// - Parameter ssl: taken over, also when this fails.
-    init?(_ ssl: OpaquePointer) {
+    init?(_ ssl: OpaquePointer, of context: TLSContext) {
         guard let incoming = BIO_new(BIO_s_mem()) else {
             SSL_free(ssl)
             return nil
@@ -29,13 +39,17 @@ final class TLSSession {
         SSL_set_bio(ssl, incoming, outgoing)
         SSL_set_accept_state(ssl)
         (self.ssl, self.incoming, self.outgoing) = (ssl, incoming, outgoing)
+        self.context = context
     }
 
     deinit { SSL_free(ssl) }
 
     /// Takes octets from the peer.
+    /// - Returns: false when it has sent more than any handshake or record needs, or when memory is short.
     func receive(_ octets: UnsafeRawBufferPointer) -> Bool {
-        octets.isEmpty
+        unproductive += octets.count
+        guard unproductive <= Self.unproductiveLimit else { return false }
+        return octets.isEmpty
             || BIO_write(incoming, octets.baseAddress, Int32(octets.count)) == Int32(octets.count)
     }
 
@@ -43,6 +57,7 @@ final class TLSSession {
     func shakeHands() -> Handshake {
         let result = SSL_do_handshake(ssl)
         if result == 1 {
+            guard takeClientCertificate() else { return .failed }
             isHandshaking = false
             return .done
         }
@@ -51,11 +66,32 @@ final class TLSSession {
         return .failed
     }
 
+    /// Why the client's certificate was refused; `nil` when that is not why the handshake failed.
+    var clientRefusal: String? {
+        let result = SSL_get_verify_result(ssl)
+        guard result != X509_V_OK else { return nil }
+        return String(cString: X509_verify_cert_error_string(result))
+    }
+
+    /// - Returns: false when there is one but it was not found good. The handshake has looked at that already, in this
+    ///   connection or in the one that is resumed: this is the second lock on the same door.
+    private func takeClientCertificate() -> Bool {
+        guard let certificate = SSL_get0_peer_certificate(ssl) else { return true }
+        guard context.authorities != nil, SSL_get_verify_result(ssl) == X509_V_OK else {
+            return false
+        }
+        clientCertificate = ClientCertificate(certificate)
+        return clientCertificate != nil
+    }
+
     /// Decrypts what has come in.
     /// - Returns: how much, 0 when more input is needed or the peer has ended; `nil` when it broke the protocol.
     func open(into room: UnsafeMutableRawBufferPointer) -> Int? {
         let count = SSL_read(ssl, room.baseAddress, Int32(clamping: room.count))
-        if count > 0 { return Int(count) }
+        if count > 0 {
+            unproductive = 0
+            return Int(count)
+        }
         switch SSL_get_error(ssl, count) {
         case SSL_ERROR_WANT_READ: return 0
         case SSL_ERROR_ZERO_RETURN:
