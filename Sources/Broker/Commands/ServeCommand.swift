@@ -13,7 +13,9 @@ enum ServeCommand {
           public_url: "https://broker.example",      // as callers reach it; DPoP proofs must name it
           host_names: ["broker.example"],            // instead of public_url's host, localhost and addresses
           trusted_proxies: { addresses: ["10.0.0.0/8"], field: "forwarded" },   // or "x_forwarded_for"
-          tls: { certificate_file: "…", key_file: "…" },   // without: loopback, Unix socket or trusted proxies
+          tls: { certificate_file: "…", key_file: "…",     // without tls: loopback, Unix socket or trusted proxies
+                 client_authority_file: "…",         // asks clients for certificates, for the gate mtls
+                 client_revocation_file: "…" },      // then each needs a current CRL of its issuer
           database_url_file: "…",                    // or the environment's DATABASE_URL
           lanes: 2,                                  // one a core unless given
           shutdown_grace_seconds: 20,

@@ -3,7 +3,7 @@ import SocketServer
 
 /// Reads the member `trusted_proxies`: whose word about the client counts.
 enum ProxySettings {
-    static let members: Set<String> = ["addresses", "field"]
+    static let members: Set<String> = ["addresses", "field", "client_certificates"]
 
     static func read(
         _ top: DocumentObject, listen: ListeningEndpoint?, _ faults: inout DocumentFaults
@@ -34,9 +34,56 @@ enum ProxySettings {
         guard let addresses, let field else { return nil }
         let proxies = TrustedProxies(
             ranges: addresses.compactMap(\.range),
-            includesUnixPeers: addresses.contains { $0.range == nil }, field: field)
+            includesUnixPeers: addresses.contains { $0.range == nil }, field: field,
+            certificates: certificates(object, &faults))
         checkFit(proxies, listen, object, &faults)
         return proxies
+    }
+
+    /// Reads the member `client_certificates`: where the proxies hand on a client's certificate.
+    private static func certificates(
+        _ proxies: DocumentObject, _ faults: inout DocumentFaults
+    ) -> ForwardedCertificates? {
+        guard let value = proxies.value("client_certificates"),
+            let object = DocumentObject(
+                value, path: "trusted_proxies.client_certificates",
+                allowed: ["form", "field", "authority_file", "revocation_file"], faults: &faults)
+        else { return nil }
+        let expectation = "must be a PEM file's path"
+        let authority = object.required(
+            "authority_file", expectation, &faults, ServeConfiguration.path)
+        let revocation = object.optional(
+            "revocation_file", expectation, &faults, ServeConfiguration.path)
+        let name = object.optional(
+            "field", "must be a field's name in lower case", &faults
+        ) { value in value.string.flatMap { isFieldName($0) ? $0 : nil } }
+        let form = object.required(
+            "form", "must be \"client_cert\" (RFC 9440) or \"escaped_pem\" (nginx)", &faults
+        ) { value in
+            value.string.flatMap { ["client_cert", "escaped_pem"].contains($0) ? $0 : nil }
+        }
+        if form == "escaped_pem", name == nil {
+            faults.add(
+                "is missing; must be the field's name in lower case", path: object.child("field"),
+                offset: object.offset)
+        }
+        if form == "client_cert", name != nil {
+            faults.add(
+                "does not go with client_cert, whose fields have fixed names",
+                path: object.child("field"), offset: object.value("field")?.offset ?? object.offset)
+        }
+        guard let authority, let form else { return nil }
+        return ForwardedCertificates(
+            form: form == "client_cert" ? .clientCert : .escapedPEM(field: (name ?? nil) ?? ""),
+            authorityFile: authority, revocationFile: revocation ?? nil)
+    }
+
+    /// Letters, digits and hyphens: what proxies are set up with.
+    private static func isFieldName(_ text: String) -> Bool {
+        (1...64).contains(text.utf8.count)
+            && text.utf8.allSatisfy { octet in
+                (0x61...0x7A).contains(octet) || (0x30...0x39).contains(octet) || octet == 0x2D
+            }
     }
 
     private enum Trusted {

@@ -3,15 +3,10 @@ import SocketServer
 
 /// How one broker process runs: addresses, files and times. What it serves stands in the database (see `Declaration`).
 struct ServeConfiguration: Sendable, Equatable {
-    struct TLS: Sendable, Equatable {
-        let certificateFile: String
-        let keyFile: String
-    }
-
     let listen: ListeningEndpoint
     /// Scheme, host and port as callers see them; `htu` of a DPoP proof must name it.
     let publicURL: HTTPTargetURI
-    let tls: TLS?
+    let tls: TLSSettings?
     let trustedProxies: TrustedProxies?
     /// What a request may name as its host.
     let hosts: ServedHosts
@@ -46,7 +41,8 @@ struct ServeConfiguration: Sendable, Equatable {
     }
 
     private init(
-        listen: ListeningEndpoint, publicURL: HTTPTargetURI, tls: TLS?, _ top: DocumentObject,
+        listen: ListeningEndpoint, publicURL: HTTPTargetURI, tls: TLSSettings?,
+        _ top: DocumentObject,
         cores: Int,
         _ faults: inout DocumentFaults
     ) {
@@ -100,16 +96,7 @@ struct ServeConfiguration: Sendable, Equatable {
         ) { value in
             value.string.flatMap(origin)
         }
-        var tls: TLS?
-        if let value = top.value("tls"),
-            let object = DocumentObject(
-                value, path: "tls", allowed: ["certificate_file", "key_file"], faults: &faults)
-        {
-            let certificate = object.required(
-                "certificate_file", "must be a PEM file's path", &faults, path)
-            let key = object.required("key_file", "must be a PEM file's path", &faults, path)
-            if let certificate, let key { tls = TLS(certificateFile: certificate, keyFile: key) }
-        }
+        let tls = TLSSettings.read(top, &faults)
         // Faults in the rest are found even when these are missing.
         let placeholder = HTTPTargetURI("https://localhost")
         guard let url = publicURL ?? placeholder else { return nil }
@@ -143,7 +130,7 @@ struct ServeConfiguration: Sendable, Equatable {
             ?? .any
     }
 
-    private static func path(_ value: JSONValue) -> String? {
+    static func path(_ value: JSONValue) -> String? {
         value.string.flatMap { $0.isEmpty || $0.utf8.contains(0) ? nil : $0 }
     }
 

@@ -144,10 +144,7 @@ struct Service: Sendable {
     ) -> HTTPServerConfiguration {
         var http = HTTPServerConfiguration(
             configuration.listen,
-            tls: configuration.tls.map {
-                TLSConfiguration(
-                    certificateChainFile: $0.certificateFile, privateKeyFile: $0.keyFile)
-            })
+            tls: configuration.tls?.configuration)
         http.trustedProxies = configuration.trustedProxies
         http.limits.hosts = configuration.hosts
         http.observe = { event in

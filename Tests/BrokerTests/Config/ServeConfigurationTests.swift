@@ -45,7 +45,8 @@ import Testing
         let configuration = try read(
             """
             {listen: {address: "::", port: 0}, public_url: "https://b.example:8443/",
-             tls: {certificate_file: "/c.pem", key_file: "/k.pem"}, database_url_file: "/url",
+             tls: {certificate_file: "/c.pem", key_file: "/k.pem", client_authority_file: "/a.pem",
+              client_revocation_file: "/r.pem"}, database_url_file: "/url",
              migrations_directory: "/m", lanes: 256, shutdown_grace_seconds: 600,
              dpop: {maximum_age: 300, maximum_ahead: 60}}
             """)
@@ -53,6 +54,8 @@ import Testing
         #expect(configuration.publicURL.htu == "https://b.example:8443/")
         #expect(configuration.tls?.certificateFile == "/c.pem")
         #expect(configuration.tls?.keyFile == "/k.pem")
+        #expect(configuration.tls?.clientAuthorityFile == "/a.pem")
+        #expect(configuration.tls?.clientRevocationFile == "/r.pem")
         #expect(configuration.databaseURLFile == "/url")
         #expect(configuration.migrationsDirectory == "/m")
         #expect(configuration.lanes == 256)
@@ -129,6 +132,18 @@ import Testing
         (#"tls: {key_file: "k"}"#, "tls.certificate_file"),
         (#"tls: {certificate_file: "", key_file: "k"}"#, "tls.certificate_file"),
         (#"tls: {certificate_file: "c", key_file: "k", ciphers: "x"}"#, "tls.ciphers"),
+        (
+            #"tls: {certificate_file: "c", key_file: "k", client_authority_file: ""}"#,
+            "tls.client_authority_file"
+        ),
+        (
+            #"tls: {certificate_file: "c", key_file: "k", client_revocation_file: "r"}"#,
+            "tls.client_revocation_file"
+        ),
+        (
+            #"tls: {certificate_file: "c", key_file: "k", client_authority_file: "a", client_revocation_file: 1}"#,
+            "tls.client_revocation_file"
+        ),
         (#"lane: 2"#, "lane"), (#"database_url: "postgres:///x""#, "database_url"),
     ])
     func `one broken rule is one fault that names its member`(member: String, path: String) {
