@@ -29,6 +29,7 @@ import Testing
     func `both forms are read`(text: String, expected: ForwardedCertificates) throws {
         let configuration = try ServeConfiguration(self.text(text), cores: 1)
         #expect(configuration.trustedProxies?.certificates == expected)
+        #expect(configuration.takesCertificates)
     }
 
     @Test func `without the member no field is looked at`() throws {
@@ -39,6 +40,7 @@ import Testing
         let configuration = try ServeConfiguration(Array(text.utf8), cores: 1)
         #expect(configuration.trustedProxies != nil)
         #expect(configuration.trustedProxies?.certificates == nil)
+        #expect(!configuration.takesCertificates)
     }
 
     @Test(arguments: [

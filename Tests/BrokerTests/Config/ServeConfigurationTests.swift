@@ -56,6 +56,7 @@ import Testing
         #expect(configuration.tls?.keyFile == "/k.pem")
         #expect(configuration.tls?.clientAuthorityFile == "/a.pem")
         #expect(configuration.tls?.clientRevocationFile == "/r.pem")
+        #expect(configuration.takesCertificates)
         #expect(configuration.databaseURLFile == "/url")
         #expect(configuration.migrationsDirectory == "/m")
         #expect(configuration.lanes == 256)
