@@ -45,6 +45,32 @@ import Testing
         #expect(server.server.openConnections == 0)
     }
 
+    @Test func `a connection that was just opened may send its one request, one that stays silent is closed`()
+        async throws
+    {
+        let server = try TestServer { $0.deadlines.firstWhileDraining = .seconds(30) }
+        let port = server.port
+        let late = try await offPool { Kept(try RawClient(port: port)) }
+        while server.server.openConnections < 1 { await Task.yield() }
+        let drained = Task { await server.server.drain(grace: .seconds(60)) }
+        try await offPool {
+            // Nobody listens any more, so the drain has begun.
+            while (try? RawClient(port: port)) != nil {}
+            late.client.send(RawInput.second)
+            let answers = late.client.readAnswers()
+            #expect(answers.map(\.status) == [200])
+            #expect(answers.first?.saysClose == true)
+            late.client.endInput()
+        }
+        await drained.value
+        let hasty = try TestServer { $0.deadlines.firstWhileDraining = .milliseconds(50) }
+        let silent = try await offPool { [port = hasty.port] in Kept(try RawClient(port: port)) }
+        while hasty.server.openConnections < 1 { await Task.yield() }
+        await hasty.server.drain(grace: .seconds(60))
+        let rest = try await offPool { try silent.client.readToEnd() }
+        #expect(rest.isEmpty)
+    }
+
     @Test func `a half received request may be finished, and is answered with Connection: close`()
         async throws
     {

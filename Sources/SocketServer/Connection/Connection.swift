@@ -100,7 +100,8 @@ final class Connection: @unchecked Sendable {
         advance()
     }
 
-    /// Answers what is in flight as the last on this connection, and closes at once if nothing is.
+    /// Answers what is in flight as the last on this connection, and closes at once if nothing is. A connection that has not
+    /// had its first request yet keeps a moment for it.
     func drain() {
         guard !isClosed else { return }
         machine.isDraining = true
@@ -128,7 +129,11 @@ final class Connection: @unchecked Sendable {
         guard !isClosed else { return }
         putInputAway()
         if machine.state == .finished, !isLingering { startLingering() }
-        if machine.isDraining, machine.state == .idle, !socketOutput.isBlocked, !isTurnDue { end() }
+        if machine.isDraining, machine.state == .idle, machine.exchange > 0, !socketOutput.isBlocked,
+            !isTurnDue
+        {
+            end()
+        }
         updateDeadline()
     }
 
@@ -312,7 +317,8 @@ final class Connection: @unchecked Sendable {
         if socketOutput.isBlocked { return .write }
         if tls?.isHandshaking == true { return .handshake }
         return switch machine.state {
-        case .idle: machine.exchange == 0 ? .headArrives : .idle
+        case .idle where machine.exchange > 0: .idle
+        case .idle: machine.isDraining ? .firstWhileDraining : .headArrives
         case .readingHead: .headArrives
         case .admitting, .readingBody, .skippingBody: .requestArrives
         case .answering: .answer

@@ -9,6 +9,7 @@ struct ConnectionTiming {
         case answer
         case write
         case idle
+        case firstWhileDraining
         case linger
     }
 

@@ -12,6 +12,9 @@ public struct HTTPDeadlines: Sendable {
     public var write: Duration = .seconds(20)
     /// The next request on a kept connection.
     public var idle: Duration = .seconds(60)
+    /// The first request on a connection that was opened just before the server began to stop: its client may have sent one
+    /// already, and cannot know that it was not run.
+    public var firstWhileDraining: Duration = .seconds(1)
     /// The peer's end of the connection, after the last answer.
     public var linger: Duration = .seconds(2)
 
@@ -27,6 +30,7 @@ public struct HTTPDeadlines: Sendable {
             case .answer: answer
             case .write: write
             case .idle: idle
+            case .firstWhileDraining: firstWhileDraining
             case .linger: linger
             }
         let (seconds, attoseconds) = duration.components
