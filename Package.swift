@@ -23,6 +23,8 @@ let package = Package(
         .systemLibrary(
             name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
         .systemLibrary(name: "CEpoll"),
+        .systemLibrary(
+            name: "CSystemd", pkgConfig: "libsystemd", providers: [.apt(["libsystemd-dev"])]),
 
         .target(name: "JOSE", dependencies: ["COpenSSL"], swiftSettings: settings),
         .target(name: "AssertionMint", dependencies: ["JOSE"], swiftSettings: settings),
@@ -31,7 +33,8 @@ let package = Package(
             exclude: ["Connection/ConnectionMachine.md"], swiftSettings: settings),
         .target(name: "HTTPClient", dependencies: ["CCurl"], swiftSettings: settings),
         .executableTarget(
-            name: "Broker", dependencies: ["AssertionMint", "JOSE", "SocketServer", "CLibpq"],
+            name: "Broker",
+            dependencies: ["AssertionMint", "JOSE", "SocketServer", "CLibpq", "CSystemd"],
             // The second is a link to docs/openapi.json: SwiftPM embeds only what lies within the target.
             resources: [
                 .embedInCode("Store/SQL/record_batch.sql"), .embedInCode("Routes/openapi.json"),

@@ -69,15 +69,22 @@ public final class RunningProcess: Sendable {
 
     /// Waits for a line of standard output for which `isWanted` holds; the first such line, also when it is there already.
     public func line(where isWanted: @Sendable (String) -> Bool) async throws -> String {
+        try await lines(1, where: isWanted)[0]
+    }
+
+    /// Waits for `count` such lines, and gives all there are.
+    public func lines(
+        _ count: Int, where isWanted: @Sendable (String) -> Bool
+    ) async throws -> [String] {
         while true {
             let (found, hasEnded) = state.withLock { state in
-                (state.lines.first(where: isWanted), state.hasEnded)
+                (state.lines.filter(isWanted), state.hasEnded)
             }
-            if let found { return found }
+            if found.count >= count { return found }
             if hasEnded {
                 throw ProcessFailure(description: "ended without the line; \(try errorText())")
             }
-            await nextChange(unless: { $0.hasEnded || $0.lines.contains(where: isWanted) })
+            await nextChange(unless: { $0.hasEnded || $0.lines.count(where: isWanted) >= count })
         }
     }
 

@@ -1,12 +1,14 @@
 import Glibc
+import SocketServer
 
 /// `broker serve` and `broker check-config`.
 enum ServeCommand {
     static let help = """
         Usage: broker serve --config FILE
 
-        Serves until SIGTERM or SIGINT, then finishes what is in flight and exits 0. Logs one JSON
-        object a line on standard output; `broker.started` tells that it listens.
+        Serves until SIGTERM or SIGINT, then finishes what is in flight and exits 0. SIGHUP reads TLS
+        files, signing keys and the declaration again: all of them, or none when one cannot be used.
+        Logs one JSON object a line on standard output; `broker.started` tells that it listens.
 
         FILE is JSON5:
           listen: { address: "0.0.0.0", port: 8443 },      // or { unix: "/run/…/broker.sock", mode: "0660" }
@@ -39,12 +41,28 @@ enum ServeCommand {
         let path = try Arguments(words, options: ["--config"]).required("--config")
         let configuration = try configuration(path)
         let conninfo = try connectionString(configuration)
+        if case .inherited = configuration.listen { try ServiceManager.checkSocket() }
         // Before any socket is opened: a peer that has gone is an error of one write, not of the process.
         signal(SIGPIPE, SIG_IGN)
-        let signals = StopSignals()
+        let signals = ServiceSignals()
         let service = try await Service(
             configuration, conninfo: conninfo, log: EventLog(), clock: .system)
-        await service.stop(signal: await signals.first())
+        ServiceManager.ready()
+        var reload: Task<Void, Never>?
+        for await event in signals.events {
+            switch event {
+            case .reload:
+                // One after the other, and none holds up a stop.
+                reload = Task { [reload] in
+                    await reload?.value
+                    await service.reload { () throws(CommandError) in try self.configuration(path) }
+                }
+            case .stop(let number):
+                signals.endAtNextStop()
+                ServiceManager.stopping()
+                return await service.stop(signal: number)
+            }
+        }
     }
 
     private static func configuration(_ path: String) throws(CommandError) -> ServeConfiguration {

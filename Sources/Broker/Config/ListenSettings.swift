@@ -3,25 +3,41 @@ import SocketServer
 
 /// Reads the member `listen`: where connections come from.
 enum ListenSettings {
-    static let expectation = "must be { address, port } or { unix, mode }"
+    static let expectation = "must be { address, port }, { unix, mode } or { systemd: true }"
     private static let tcpMembers = ["address", "port"]
     private static let unixMembers = ["unix", "mode"]
+    private static let inherited = "systemd"
 
     static func read(_ value: JSONValue, _ faults: inout DocumentFaults) -> ListeningEndpoint? {
         guard
             let listen = DocumentObject(
-                value, path: "listen", allowed: Set(tcpMembers + unixMembers), faults: &faults)
+                value, path: "listen", allowed: Set(tcpMembers + unixMembers + [inherited]),
+                faults: &faults)
         else { return nil }
+        if listen.value(inherited) != nil {
+            refuse(tcpMembers + unixMembers, beside: "systemd's socket", listen, &faults)
+            let isTrue = listen.required(inherited, "must be true", &faults) {
+                $0.bool == true ? true : nil
+            }
+            return isTrue == nil ? nil : .inherited(descriptor: ServiceManager.firstSocket)
+        }
         guard unixMembers.contains(where: { listen.value($0) != nil }) else {
             return tcp(listen, &faults)
         }
-        for name in tcpMembers {
+        refuse(tcpMembers, beside: "a Unix socket", listen, &faults)
+        return unix(listen, &faults)
+    }
+
+    private static func refuse(
+        _ names: [String], beside other: String, _ listen: DocumentObject,
+        _ faults: inout DocumentFaults
+    ) {
+        for name in names {
             guard let stray = listen.value(name) else { continue }
             faults.add(
-                "does not go with a Unix socket: \(expectation)", path: listen.child(name),
+                "does not go with \(other): \(expectation)", path: listen.child(name),
                 offset: stray.offset)
         }
-        return unix(listen, &faults)
     }
 
     private static func tcp(

@@ -6,7 +6,7 @@ struct ServeConfiguration: Sendable, Equatable {
     let listen: ListeningEndpoint
     /// Scheme, host and port as callers see them; `htu` of a DPoP proof must name it.
     let publicURL: HTTPTargetURI
-    let tls: TLSSettings?
+    var tls: TLSSettings?
     let trustedProxies: TrustedProxies?
     /// What a request may name as its host.
     let hosts: ServedHosts

@@ -60,6 +60,12 @@ final class Directory: Sendable {
             if case .unusable(let reason) = client.signing { (client.id, reason) } else { nil }
         }.sorted { $0.0 < $1.0 }
     }
+
+    /// The same as text, a line each; `nil` when there is none.
+    var unusableClientsText: String? {
+        let lines = unusableClients.map { "client \($0.0): \($0.1)" }
+        return lines.isEmpty ? nil : lines.joined(separator: "\n")
+    }
 }
 
 /// One install that may obtain nothing, for one client or for all.

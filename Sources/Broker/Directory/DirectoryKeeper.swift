@@ -9,6 +9,7 @@ final class DirectoryKeeper: Sendable {
         var current: Directory?
         var isLoading = false
         var waiting: [(revision: Int64, resume: @Sendable () -> Void)] = []
+        var replacements: [(load: Loader, done: CheckedContinuation<Directory, any Error>)] = []
     }
 
     private let load: Loader
@@ -44,8 +45,23 @@ final class DirectoryKeeper: Sendable {
         }
     }
 
+    /// Loads with `load` instead of the usual loader, in turn with other loads, and makes what it gives current.
+    ///
+    /// - Throws: what `load` throws; then nothing has changed.
+    func replace(_ load: @escaping Loader) async throws -> Directory {
+        try await withCheckedThrowingContinuation { done in
+            let mustStart = state.withLock { state in
+                state.replacements.append((load, done))
+                defer { state.isLoading = true }
+                return !state.isLoading
+            }
+            if mustStart { Task { await run() } }
+        }
+    }
+
     private func run() async {
         while true {
+            await runReplacements()
             // Those who come while this load runs may need a newer one, so they are served by the next.
             let served = state.withLock { state in
                 defer { state.waiting = [] }
@@ -53,7 +69,7 @@ final class DirectoryKeeper: Sendable {
             }
             guard !served.isEmpty else {
                 let isDone = state.withLock { state in
-                    if state.waiting.isEmpty { state.isLoading = false }
+                    if state.waiting.isEmpty, state.replacements.isEmpty { state.isLoading = false }
                     return !state.isLoading
                 }
                 if isDone { return }
@@ -71,6 +87,23 @@ final class DirectoryKeeper: Sendable {
                 report(.failure(error))
             }
             served.forEach { $0.resume() }
+        }
+    }
+
+    private func runReplacements() async {
+        let replacements = state.withLock { state in
+            defer { state.replacements = [] }
+            return state.replacements
+        }
+        for replacement in replacements {
+            do {
+                let directory = try await replacement.load()
+                state.withLock { $0.current = directory }
+                report(.success(directory))
+                replacement.done.resume(returning: directory)
+            } catch {
+                replacement.done.resume(throwing: error)
+            }
         }
     }
 }

@@ -28,6 +28,12 @@ final class SigningKeys: Sendable {
         return key
     }
 
+    /// Holds the keys of `other` from now on, and no others.
+    func adopt(_ other: SigningKeys) {
+        let keys = other.loaded.withLock(\.self)
+        loaded.withLock { $0 = keys }
+    }
+
     /// Lets go of every key that is not at one of these URIs.
     func keep(only uris: Set<String>) {
         loaded.withLock { loaded in loaded = loaded.filter { uris.contains($0.key) } }

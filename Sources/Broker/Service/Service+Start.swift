@@ -20,7 +20,6 @@ extension Service {
             throw .refused("\(error)")
         }
         await directories.reload(newerThan: .min)
-        guard let faults = directories.current?.unusableClients, !faults.isEmpty else { return }
-        throw .refused(faults.map { "client \($0.0): \($0.1)" }.joined(separator: "\n"))
+        if let faults = directories.current?.unusableClientsText { throw .refused(faults) }
     }
 }

@@ -4,13 +4,15 @@ import SocketServer
 
 /// One running broker: its lanes, their stores, the directory and the socket server, wired together.
 struct Service: Sendable {
-    private let server: HTTPServer
+    let configuration: ServeConfiguration
+    let server: HTTPServer
+    let directories: DirectoryKeeper
+    let repository: DirectoryRepository
+    let log: EventLog
+    let clock: WallClock
     private let stores: [PostgresLaneStore]
     private let refresher: DirectoryRefresher
     private let maintenance: MaintenanceTimer
-    private let log: EventLog
-    private let clock: WallClock
-    private let grace: Duration
 
     /// The port it listens on.
     var port: UInt16 { server.port }
@@ -56,9 +58,11 @@ struct Service: Sendable {
         maintenance = MaintenanceTimer(
             StoreMaintenance(connection: ControlConnection(conninfo: conninfo)), log: log,
             clock: clock)
+        self.configuration = configuration
+        self.directories = directories
+        self.repository = repository
         self.log = log
         self.clock = clock
-        grace = .seconds(configuration.shutdownGraceSeconds)
         let listening = server.listening
         log.write("broker.started", at: clock.microseconds()) {
             switch listening {
@@ -75,7 +79,7 @@ struct Service: Sendable {
     /// Finishes what is in flight within the grace time, then closes everything.
     func stop(signal: Int32) async {
         log.write("broker.stopping", at: clock.microseconds()) { $0.member("signal", signal) }
-        await server.drain(grace: grace)
+        await server.drain(grace: .seconds(configuration.shutdownGraceSeconds))
         refresher.stop()
         maintenance.stop()
         for store in stores { await store.close() }

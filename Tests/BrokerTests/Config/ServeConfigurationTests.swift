@@ -87,6 +87,10 @@ import Testing
         (#"listen: {unix: "/run/a", mode: "4755"}"#, "listen.mode"),
         (#"listen: {unix: "/run/a", port: 1}"#, "listen.port"),
         (#"listen: {unix: "/run/a", address: "::1"}"#, "listen.address"),
+        (#"listen: {systemd: false}"#, "listen.systemd"),
+        (#"listen: {systemd: "x"}"#, "listen.systemd"),
+        (#"listen: {systemd: true, port: 1}"#, "listen.port"),
+        (#"listen: {systemd: true, unix: "/run/a"}"#, "listen.unix"),
         (#"host_names: []"#, "host_names"), (#"host_names: "a""#, "host_names"),
         (#"host_names: ["a", "b:80"]"#, "host_names[1]"), (#"host_names: [1]"#, "host_names[0]"),
         (#"trusted_proxies: []"#, "trusted_proxies"),
@@ -165,6 +169,7 @@ import Testing
         func listen(_ text: String) throws -> ListeningEndpoint {
             try read("{listen: \(text), public_url: \"https://broker.example\"}").listen
         }
+        #expect(try listen("{systemd: true}") == .inherited(descriptor: 3))
         #expect(try listen(#"{unix: "/run/broker.sock"}"#) == .unix(path, mode: .ownerAndGroup))
         #expect(
             try listen(#"{unix: "/run/broker.sock", mode: "0600"}"#)

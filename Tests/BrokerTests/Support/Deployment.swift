@@ -79,15 +79,18 @@ struct Deployment: Sendable {
     /// - Parameters:
     ///   - url: instead of the administrator's.
     ///   - port: 0 for any.
-    func configuration(_ name: String = "broker.json5", url: String? = nil, port: UInt16 = 0) throws
-        -> String
-    {
+    ///   - listen: instead of the port.
+    ///   - more: further members.
+    func configuration(
+        _ name: String = "broker.json5", url: String? = nil, port: UInt16 = 0,
+        listen: String? = nil, more: String = ""
+    ) throws -> String {
         let urlFile = try directory.write(Array("\(url ?? self.url)\n".utf8), to: name + ".url")
         return try directory.write(
             Array(
                 """
-                {listen: {address: "127.0.0.1", port: \(port)}, public_url: "\(Self.publicURL)",
-                 lanes: 2, database_url_file: "\(urlFile)",
+                {listen: \(listen ?? "{address: \"127.0.0.1\", port: \(port)}"),
+                 public_url: "\(Self.publicURL)", lanes: 2, database_url_file: "\(urlFile)", \(more)
                  migrations_directory: "\(PostgresCluster.migrations)"}
                 """.utf8), to: name)
     }

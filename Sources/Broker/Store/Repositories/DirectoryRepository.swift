@@ -9,7 +9,21 @@ struct DirectoryRepository: Sendable {
 
     /// - Throws: `PostgresError`. A row the broker cannot understand is an `unexpectedAnswer` that names it: a directory with
     ///   a client left out would answer "unknown" for a client that exists.
-    func load() async throws(PostgresError) -> Directory {
+    func load() async throws(PostgresError) -> Directory { try await load(keys) }
+
+    /// The same with every key opened anew, kept only if each client can sign with it: all or nothing.
+    ///
+    /// - Throws: `CommandError` that names what cannot be used.
+    func loadAnew() async throws(CommandError) -> Directory {
+        let fresh = SigningKeys()
+        let directory: Directory
+        do { directory = try await load(fresh) } catch { throw .unavailable("\(error)") }
+        if let faults = directory.unusableClientsText { throw .refused(faults) }
+        keys.adopt(fresh)
+        return directory
+    }
+
+    private func load(_ keys: SigningKeys) async throws(PostgresError) -> Directory {
         let rows = try await connection.transaction { session throws(PostgresError) in
             try DeclarationRows(session)
         }
@@ -24,7 +38,8 @@ struct DirectoryRepository: Sendable {
                 RegisteredClient(
                     id: row.id, tenant: row.tenant, settings: row.settings,
                     tenantSettings: row.tenantSettings,
-                    signing: signing(row, clientKeys), publicKeys: clientKeys.map(\.publicJWK)))
+                    signing: Self.signing(row, clientKeys, keys),
+                    publicKeys: clientKeys.map(\.publicJWK)))
         }
         keys.keep(only: usedURIs)
         guard
@@ -54,8 +69,8 @@ struct DirectoryRepository: Sendable {
             """)
     }
 
-    private func signing(
-        _ client: DeclarationRows.Client, _ clientKeys: [Declaration.Key]
+    private static func signing(
+        _ client: DeclarationRows.Client, _ clientKeys: [Declaration.Key], _ keys: SigningKeys
     ) -> RegisteredClient.Signing {
         guard let active = clientKeys.first(where: { $0.state == .active }) else {
             return .unusable("no key is active")
