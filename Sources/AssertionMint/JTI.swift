@@ -12,6 +12,14 @@ public struct JTI: Hashable, Sendable, CustomStringConvertible {
         JTI(rawValue: Base64URL.encode(try SecureRandom.bytes(16)))
     }
 
+    private init(rawValue: String) { self.rawValue = rawValue }
+
+    /// `nil` unless `text` is the only spelling of 16 octets.
+    public init?(_ text: String) {
+        guard text.utf8.count == 22, Base64URL.decode(text)?.count == 16 else { return nil }
+        rawValue = text
+    }
+
     /// The 22 characters.
     public var description: String { rawValue }
 }
