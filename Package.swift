@@ -35,9 +35,10 @@ let package = Package(
         .executableTarget(
             name: "Broker",
             dependencies: ["AssertionMint", "JOSE", "SocketServer", "CLibpq", "CSystemd"],
-            // The second is a link to docs/openapi.json: SwiftPM embeds only what lies within the target.
+            // The last is a link to docs/openapi.json: SwiftPM embeds only what lies within the target.
             resources: [
-                .embedInCode("Store/SQL/record_batch.sql"), .embedInCode("Routes/openapi.json"),
+                .embedInCode("Store/SQL/record_batch.sql"),
+                .embedInCode("Store/SQL/consume_batch.sql"), .embedInCode("Routes/openapi.json"),
             ],
             swiftSettings: settings),
         .target(

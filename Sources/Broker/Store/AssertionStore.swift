@@ -1,4 +1,4 @@
-/// Commits mints: every limit, the proof's jti and the assertion's jti, in one transaction a batch.
+/// Commits mints (every limit, the proof's jti and the assertion's jti) and uses of assertions, in one transaction a batch.
 ///
 /// One store a lane; every call and every callback is on that lane's queue.
 protocol AssertionStore: AnyObject, Sendable {
@@ -12,6 +12,12 @@ protocol AssertionStore: AnyObject, Sendable {
     func record(
         _ record: MintRecord, whileCommitting: @escaping @Sendable () -> Void,
         then: @escaping @Sendable (MintVerdict) -> Void)
+
+    /// Burns the identifier of one assertion.
+    ///
+    /// - Parameter then: Runs exactly once, in bounded time. Of all calls with one `hash`, on whatever lane or
+    ///   replica, at most one ever gets `consumed`.
+    func consume(_ record: ConsumeRecord, then: @escaping @Sendable (ConsumeVerdict) -> Void)
 }
 
 /// What one mint wants committed.
@@ -56,6 +62,33 @@ enum MintVerdict: Sendable, Equatable {
     /// The declaration changed: reload the snapshot and decide again.
     case stale
     /// Nothing was committed, or nobody can know: issue nothing.
+    case unavailable(StoreFault)
+}
+
+/// What one use of an assertion wants committed.
+struct ConsumeRecord: Sendable {
+    /// SHA-256 over client and `jti`: 32 bytes.
+    let hash: [UInt8]
+    /// Seconds since 1970 UTC on the broker's clock.
+    let expiresAt: Int64
+    /// The declaration the use was decided on.
+    let revision: Int64
+
+    /// Within the bounds the tables keep.
+    var isWellFormed: Bool {
+        hash.count == 32 && (0...RecordForm.latestSecond).contains(expiresAt)
+    }
+}
+
+/// What became of one use.
+enum ConsumeVerdict: Sendable, Equatable {
+    /// Committed: this was the first use.
+    case consumed
+    /// The identifier was burnt before, perhaps by a call whose answer was lost.
+    case alreadyUsed
+    /// The declaration changed: reload the snapshot and decide again.
+    case stale
+    /// Nothing is known to be committed, or nobody can know: accept nothing.
     case unavailable(StoreFault)
 }
 

@@ -54,6 +54,7 @@ struct StoreReadiness: Sendable {
                 AND current_setting('transaction_read_only') = 'off' AS writable,
             has_table_privilege('broker.assertion_jti', 'INSERT')
                 AND has_table_privilege('broker.proof_jti', 'INSERT')
+                AND has_table_privilege('broker.consumed_jti', 'INSERT')
                 AND has_table_privilege('broker.install_rate', 'INSERT')
                 AND has_table_privilege('broker.install_rate', 'UPDATE')
                 AND has_table_privilege('broker.shared_rate', 'INSERT')

@@ -28,6 +28,17 @@ final class MemoryAssertionStore: AssertionStore, @unchecked Sendable {
         }
     }
 
+    func consume(
+        _ record: ConsumeRecord, then: @escaping @Sendable (ConsumeVerdict) -> Void
+    ) {
+        dispatchPrecondition(condition: .onQueue(queue))
+        guard record.isWellFormed else { return then(.unavailable(.malformedRecord)) }
+        queue.async {
+            if let fault = self.database.fault { return then(.unavailable(fault)) }
+            then(self.database.consume(record, brokerNow: wallClockMicroseconds()))
+        }
+    }
+
     private func decide(_ record: MintRecord) -> MintVerdict {
         while true {
             let now = Int64(MonotonicTime.now().nanoseconds / 1000)

@@ -24,6 +24,7 @@ final class MemoryDatabase: Sendable {
         var installs: [Install: Int64] = [:]
         var proofs: Set<[UInt8]> = []
         var jtis: Set<String> = []
+        var uses: Set<[UInt8]> = []
         var fault: StoreFault?
     }
 
@@ -47,6 +48,21 @@ final class MemoryDatabase: Sendable {
     }
 
     var fault: StoreFault? { state.withLock(\.fault) }
+
+    /// One use, by the rules of `consume_batch.sql`.
+    ///
+    /// - Parameter brokerNow: The broker's clock, in microseconds.
+    func consume(_ record: ConsumeRecord, brokerNow: Int64) -> ConsumeVerdict {
+        state.withLock { state in
+            let now = clock()
+            let seconds = now / 1_000_000
+            guard record.revision == state.revision else { return .stale }
+            guard abs(now - brokerNow) <= 30_000_000,
+                (seconds - 30...seconds + 390).contains(record.expiresAt)
+            else { return .unavailable(.clockSkew) }
+            return state.uses.insert(record.hash).inserted ? .consumed : .alreadyUsed
+        }
+    }
 
     /// - Parameter brokerNow: The broker's clock, in microseconds.
     func decide(_ batch: MintBatch, brokerNow: Int64) -> BatchAnswer {

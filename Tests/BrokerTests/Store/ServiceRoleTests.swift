@@ -28,6 +28,9 @@ import Testing
             .valid(proof: .fresh(), client: policy, tenant: policy), .valid(),
         ])
         #expect(verdicts.allSatisfy { $0.isRecorded })
+        let use = ConsumeRecord.valid()
+        #expect(await lane.consume(use) == .consumed)
+        #expect(await lane.consume(use) == .alreadyUsed)
         let connection = ControlConnection(conninfo: service)
         #expect(try await StoreMaintenance(connection: connection).run() == .init())
         try await DirectoryRepository(connection: connection, keys: SigningKeys())
@@ -46,6 +49,9 @@ import Testing
         "DELETE FROM broker.assertion_jti_03", "SELECT client_id FROM broker.assertion_jti",
         "SELECT dpop_jkt FROM broker.assertion_jti", "SELECT jti FROM broker.assertion_jti_03",
         "DELETE FROM broker.proof_jti", "TRUNCATE broker.proof_jti_01",
+        "DELETE FROM broker.consumed_jti", "UPDATE broker.consumed_jti SET slot = 0",
+        "TRUNCATE broker.consumed_jti", "TRUNCATE broker.consumed_jti_07",
+        "DELETE FROM broker.consumed_jti_07", "DROP TABLE broker.consumed_jti_07",
         "UPDATE broker.declaration SET revision = 0", "SELECT broker.bump_revision()",
         "INSERT INTO broker.tenant (tenant_id) VALUES ('mine')",
         "UPDATE broker.client SET settings = '{}'", "DELETE FROM broker.blocked_install",

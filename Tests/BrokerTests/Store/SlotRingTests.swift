@@ -27,8 +27,17 @@ import Testing
                 .text(MintRecord.randomJkt()))
         }
 
-        func count() async throws -> Int64 {
-            try await connection.query("SELECT count(*) FROM broker.assertion_jti")[0]
+        /// The same for a use of such an assertion.
+        func insertUse(expiringIn seconds: Int64) async throws {
+            _ = try await connection.query(
+                """
+                INSERT INTO broker.consumed_jti (slot, hash)
+                SELECT (extract(epoch FROM now())::bigint + $1::bigint) / 120, sha256($2::bytea)
+                """, .integer(seconds), .bytes(Array(MintRecord.randomText(22).utf8)))
+        }
+
+        func count(_ table: String = "assertion_jti") async throws -> Int64 {
+            try await connection.query("SELECT count(*) FROM broker.\(table)")[0]
                 .integer("count")
         }
     }
@@ -61,6 +70,25 @@ import Testing
             #expect(emptied.map { "broker." + $0 } == [partition])
             #expect(try await world.count() == 0)
         }
+    }
+
+    @Test(arguments: [Int64(390), 60, 1, 0, -1, -30, -60, -89])
+    func `a use stays until its assertion's exp and 90 s`(expiringIn seconds: Int64) async throws {
+        let world = try await World()
+        try await world.insertUse(expiringIn: seconds)
+        #expect(try await world.maintenance.run().emptied == [])
+        #expect(try await world.count("consumed_jti") == 1)
+    }
+
+    @Test func `old uses go, a partition at a time, beside those that stay`() async throws {
+        let world = try await World()
+        // -900 lies in no partition that is in use now.
+        for seconds: Int64 in [-900, -900, 60] { try await world.insertUse(expiringIn: seconds) }
+        try await world.insert(expiringIn: -900)
+        let emptied = try await world.maintenance.run().emptied
+        #expect(emptied.count == 2)
+        #expect(emptied.contains { $0.hasPrefix("consumed_jti_") })
+        #expect(try await world.count("consumed_jti") == 1)
     }
 
     @Test func `a partition with a row that must stay keeps all its rows`() async throws {

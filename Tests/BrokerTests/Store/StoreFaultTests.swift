@@ -1,6 +1,5 @@
 import Dispatch
 import Glibc
-import Synchronization
 import TestKit
 import Testing
 
@@ -244,23 +243,5 @@ import Testing
         #expect(Set(handedOut).count == handedOut.count)
         #expect(Set(handedOut).isSubset(of: rows))
         #expect(Set(rows).count == rows.count)
-    }
-}
-
-/// The mints handed out while a test drives load.
-private final class Load: Sendable {
-    private let jtis = Mutex<[String]>([])
-    private let ended = Atomic(false)
-
-    var recorded: [String] { jtis.withLock(\.self) }
-    var isOver: Bool { ended.load(ordering: .relaxed) }
-
-    func append(_ jti: String) { jtis.withLock { $0.append(jti) } }
-    func end() { ended.store(true, ordering: .relaxed) }
-
-    /// Returns once this many more were handed out.
-    func reaches(more count: Int) async {
-        let goal = recorded.count + count
-        while recorded.count < goal && !Task.isCancelled { await Task.yield() }
     }
 }

@@ -45,6 +45,34 @@ struct TestLane: Sendable {
         }
     }
 
+    /// One use's verdict.
+    func consume(_ record: ConsumeRecord) async -> ConsumeVerdict {
+        await consume([record])[0]
+    }
+
+    /// The verdicts on uses given to the store in one turn of the lane.
+    func consume(_ records: [ConsumeRecord]) async -> [ConsumeVerdict] {
+        await withCheckedContinuation { continuation in
+            let collected = Mutex(
+                (verdicts: [ConsumeVerdict?](repeating: nil, count: records.count), count: 0))
+            queue.async {
+                for (index, record) in records.enumerated() {
+                    store.consume(record) { verdict in
+                        dispatchPrecondition(condition: .onQueue(queue))
+                        let complete = collected.withLock { state -> [ConsumeVerdict]? in
+                            precondition(state.verdicts[index] == nil, "then ran twice")
+                            state.verdicts[index] = verdict
+                            state.count += 1
+                            return state.count == records.count
+                                ? state.verdicts.compactMap(\.self) : nil
+                        }
+                        if let complete { continuation.resume(returning: complete) }
+                    }
+                }
+            }
+        }
+    }
+
     func close() async {
         if let store = store as? PostgresLaneStore { await store.close() }
     }

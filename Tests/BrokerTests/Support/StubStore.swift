@@ -13,9 +13,15 @@ final class StubStore: AssertionStore {
 
     private let queue: DispatchQueue
     private let answers: @Sendable (MintRecord) -> Answer
+    private let uses: @Sendable (ConsumeRecord) -> ConsumeVerdict
 
-    init(_ lane: Lane, _ answers: @escaping @Sendable (MintRecord) -> Answer) {
+    init(
+        _ lane: Lane,
+        uses: @escaping @Sendable (ConsumeRecord) -> ConsumeVerdict = { _ in .alreadyUsed },
+        _ answers: @escaping @Sendable (MintRecord) -> Answer
+    ) {
         queue = lane.queue
+        self.uses = uses
         self.answers = answers
     }
 
@@ -28,5 +34,12 @@ final class StubStore: AssertionStore {
             if answer.signs { whileCommitting() }
             then(answer.verdict)
         }
+    }
+
+    func consume(
+        _ record: ConsumeRecord, then: @escaping @Sendable (ConsumeVerdict) -> Void
+    ) {
+        let verdict = uses(record)
+        queue.async { then(verdict) }
     }
 }

@@ -88,35 +88,13 @@ extension MintRecord {
         tenant.map { SharedLimit(scope: .tenant, subject: tenantId, policy: $0) }
     }
 
-    /// Within the bounds the tables keep. One record that broke a CHECK would take its whole batch along.
+    /// Within the bounds the tables keep.
     var isWellFormed: Bool {
-        Self.isName(clientId, upTo: 256) && Self.isName(tenantId, upTo: 128)
-            && Self.isBase64URL(dpopJkt, count: 43) && Self.isBase64URL(jti, count: 22)
-            && (0...Self.latestSecond).contains(issuedAt)
-            && (issuedAt...Self.latestSecond).contains(expiresAt)
-            && (proof.map { $0.hash.count == 32 && (0...Self.latestSecond).contains($0.issuedAt) }
-                ?? true)
+        let seconds = 0...RecordForm.latestSecond
+        return RecordForm.isName(clientId, upTo: 256) && RecordForm.isName(tenantId, upTo: 128)
+            && RecordForm.isBase64URL(dpopJkt, count: 43) && RecordForm.isBase64URL(jti, count: 22)
+            && seconds.contains(issuedAt) && seconds.contains(expiresAt) && expiresAt >= issuedAt
+            && (proof.map { $0.hash.count == 32 && seconds.contains($0.issuedAt) } ?? true)
             && install.isValid && (client?.isValid ?? true) && (tenant?.isValid ?? true)
-    }
-
-    /// ASCII only: Swift takes canonically equivalent texts for equal, and the database does not.
-    private static func isName(_ text: String, upTo count: Int) -> Bool {
-        (1...count).contains(text.utf8.count)
-            && text.utf8.allSatisfy { (0x20...0x7E).contains($0) }
-    }
-
-    /// So that a slot number always fits its column.
-    private static let latestSecond: Int64 = 1 << 36
-
-    private static func isBase64URL(_ text: String, count: Int) -> Bool {
-        text.utf8.count == count
-            && text.utf8.allSatisfy { byte in
-                switch byte {
-                case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
-                    UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"):
-                    true
-                default: false
-                }
-            }
     }
 }

@@ -70,14 +70,22 @@ final class LaneConnection: @unchecked Sendable {
     /// Hands over one statement. False when it certainly did not leave.
     func send(_ statement: Statement, _ parameters: StatementParameters) -> Bool {
         guard case .idle = phase else { return false }
-        let accepted =
-            switch statement {
-            case .prepared(let name):
-                link.sendPrepared(name: name, parameters, binaryResult: true)
-            case .text(let sql):
-                link.send(sql, parameters, binaryResult: true)
-            }
-        guard accepted else { return false }
+        switch statement {
+        case .prepared(let name):
+            return began(link.sendPrepared(name: name, parameters, binaryResult: true))
+        case .text(let sql):
+            return began(link.send(sql, parameters, binaryResult: true))
+        }
+    }
+
+    /// Has a statement prepared; `answered` or `refused` follows as for any other. False when it certainly did not leave.
+    func prepare(_ statement: LaneStatement) -> Bool {
+        guard case .idle = phase else { return false }
+        return began(link.sendPrepare(name: statement.name, sql: statement.sql))
+    }
+
+    private func began(_ isAccepted: Bool) -> Bool {
+        guard isAccepted else { return false }
         phase = .sending
         flush()
         return true

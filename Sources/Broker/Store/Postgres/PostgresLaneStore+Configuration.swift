@@ -9,9 +9,9 @@ extension PostgresLaneStore {
         var queueLimit = 4096
         /// How long a record may wait to be sent, an outage of the database included.
         var waitingLimit = 1000
-        /// How long a batch may go unanswered before its connection is dropped.
+        /// How long a batch, or the preparing of its statement, may go unanswered before its connection is dropped.
         var answerLimit = 5000
-        /// How long connecting and preparing may take.
+        /// How long connecting may take.
         var connectLimit = 5000
         /// The first pause after a failed connection; it doubles up to `longestBackoff`, with jitter.
         var shortestBackoff = 20

@@ -2,11 +2,6 @@ import Glibc
 
 /// Running a statement to its end on the calling thread, for connections that are not a lane's.
 extension PostgresLink {
-    /// Prepares `sql` under `name`.
-    func prepare(name: String, sql: String, deadline: MonotonicTime) throws(PostgresError) {
-        _ = try finish(sent: sendPrepare(name: name, sql: sql), deadline: deadline)
-    }
-
     /// Runs one statement, results in text format.
     func run(
         _ sql: String, _ parameters: StatementParameters, deadline: MonotonicTime
