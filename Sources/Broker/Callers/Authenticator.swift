@@ -27,7 +27,7 @@ struct Authenticator: Sendable {
     {
         let credentials = try Credentials(head)
         let token = try credentials.token.map { (secret) throws(BrokerError) in
-            try self.token(secret.expose(), directory: directory, now: now)
+            try self.token(secret.expose(), scope: .mint, directory: directory, now: now)
         }
         let isKnown =
             token != nil || credentials.certificate.map(directory.anyClientNames) ?? false
@@ -48,15 +48,26 @@ struct Authenticator: Sendable {
         return failures.judge(error, from: remote)
     }
 
-    private func token(_ text: String, directory: Directory, now: Int64) throws(BrokerError)
-        -> APIToken
-    {
+    /// A good API token for a call that takes nothing else.
+    ///
+    /// - Parameter now: seconds since 1970 UTC.
+    func token(
+        _ head: HTTPRequestHead, scope: APIToken.Scope, directory: Directory, now: Int64
+    ) throws(BrokerError) -> APIToken {
+        let secret = try Credentials.token(head)
+        return try token(secret.expose(), scope: scope, directory: directory, now: now)
+    }
+
+    private func token(
+        _ text: String, scope: APIToken.Scope, directory: Directory, now: Int64
+    ) throws(BrokerError) -> APIToken {
         guard let token = directory.token(digest: SHA256.hash(text.utf8)) else {
             throw .callerUnauthenticated(.unknownToken)
         }
         guard !token.isRevoked else { throw .callerUnauthenticated(.revokedToken) }
         guard token.expiresAt > now else { throw .callerUnauthenticated(.expiredToken) }
-        guard token.scopes.contains(.mint) else { throw .callerUnauthenticated(.missingScope) }
+        // Whose token it is we know, so this is no 401 (RFC 6750 §3.1). Said before any client is looked at.
+        guard token.scopes.contains(scope) else { throw .scopeMissing(scope) }
         return token
     }
 

@@ -15,20 +15,31 @@ struct Credentials: Sendable {
     init(_ head: HTTPRequestHead) throws(BrokerError) {
         let headers = head.headers
         certificate = head.clientCertificate
-        guard headers.count("authorization") <= 1 else {
-            throw .malformedRequest("Authorization is repeated")
-        }
         guard headers.count("dpop") <= 1 else { throw .malformedRequest("DPoP is repeated") }
-        token = try headers.first("authorization").map { (field) throws(BrokerError) in
-            guard let token = Self.bearerToken(field) else {
-                throw .callerUnauthenticated(.malformed)
-            }
-            return Secret(token)
-        }
+        token = try Self.anyToken(headers)
         proof = headers.first("dpop").map { Secret($0) }
         guard token != nil || proof != nil || certificate != nil else {
             throw .callerUnauthenticated(.missing)
         }
+    }
+
+    /// The token of a call that takes nothing else.
+    ///
+    /// - Throws: as `init`.
+    static func token(_ head: HTTPRequestHead) throws(BrokerError) -> Secret<String> {
+        guard let token = try anyToken(head.headers) else {
+            throw .callerUnauthenticated(.missing)
+        }
+        return token
+    }
+
+    private static func anyToken(_ headers: HTTPHeaders) throws(BrokerError) -> Secret<String>? {
+        guard headers.count("authorization") <= 1 else {
+            throw .malformedRequest("Authorization is repeated")
+        }
+        guard let field = headers.first("authorization") else { return nil }
+        guard let token = bearerToken(field) else { throw .callerUnauthenticated(.malformed) }
+        return Secret(token)
     }
 
     /// The token68 of `Bearer <token>` (RFC 6750 §2.1); the scheme in any letter case, one blank.

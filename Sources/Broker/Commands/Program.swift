@@ -7,7 +7,7 @@ enum Program {
           check-config  check the configuration of serve
           migrate       bring the database's schema up to date
           apply         declare tenants, clients, keys, gates and limits from a file
-          token         create, list and revoke API tokens of tenant backends
+          token         create, list and revoke API tokens of backends and providers
           block         refuse assertions to an install
           unblock       lift a block
           key           generate a signing key

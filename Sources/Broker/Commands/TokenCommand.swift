@@ -1,14 +1,16 @@
 import JOSE
 
-/// `broker token create|list|revoke`: API tokens of tenant backends.
+/// `broker token create|list|revoke`: API tokens of backends, and of the providers and gateways that consume.
 enum TokenCommand {
     static let help = """
-        Usage: broker token create --tenant T [--scope mint] [--expires-in 90d] [--label TEXT]
+        Usage: broker token create --tenant T [--scope SCOPES] [--expires-in 90d] [--label TEXT]
                broker token list [--tenant T]
                broker token revoke TOKEN_ID
 
         create  prints a new token, alone, on standard output. It is shown this once; the database
-                keeps only its SHA-256 digest. --expires-in takes s, m, h or d (90d unless given).
+                keeps only its SHA-256 digest. SCOPES says what it is good for: mint (unless given), for
+                a backend that asks for assertions; consume, for a provider or gateway that has
+                them verified and burnt; or both, as mint,consume. --expires-in takes s, m, h or d (90d unless given).
                 Replicas know it within about a second.
         list    shows id, tenant, scopes, expiry and state of tokens, never a token.
         revoke  ends a token; every replica refuses it from its next batch on.
@@ -33,11 +35,7 @@ enum TokenCommand {
                 "--tenant", "--scope", "--expires-in", "--label",
             ]))
         let tenant = try tenantId(try arguments.required("--tenant"))
-        guard let scope = APIToken.Scope(rawValue: arguments.value("--scope") ?? "mint") else {
-            throw .usage(
-                "--scope must be one of \(APIToken.Scope.allCases.map(\.rawValue).joined(separator: ", "))"
-            )
-        }
+        let scopes = try scopes(arguments.value("--scope") ?? "mint")
         guard let lifetime = Lifetime.seconds(arguments.value("--expires-in") ?? "90d") else {
             throw .usage("--expires-in must be a number with s, m, h or d, such as 90d")
         }
@@ -53,7 +51,7 @@ enum TokenCommand {
         }
         do {
             let isCreated = try await repository.create(
-                id: id, tenant: tenant, digest: SHA256.hash(token.utf8), scopes: [scope],
+                id: id, tenant: tenant, digest: SHA256.hash(token.utf8), scopes: scopes,
                 label: label,
                 lifetime: lifetime)
             guard isCreated else { throw CommandError.notFound("there is no tenant \(tenant)") }
@@ -65,7 +63,8 @@ enum TokenCommand {
             throw .unavailable("\(error)")
         }
         Output.note(
-            "token \(id) for tenant \(tenant), scope \(scope.rawValue); it is shown only now:")
+            "token \(id) for tenant \(tenant), scope \(scopes.map(\.rawValue).joined(separator: ",")); it is shown only now:"
+        )
         Output.line(token)
     }
 
@@ -92,6 +91,17 @@ enum TokenCommand {
         do { isRevoked = try await repository.revoke(id: id) } catch { throw CommandError(error) }
         guard isRevoked else { throw .notFound("there is no good token \(id)") }
         Output.line("revoked \(id)")
+    }
+
+    /// Names with commas between them, none twice.
+    private static func scopes(_ text: String) throws(CommandError) -> [APIToken.Scope] {
+        let names = text.split(separator: ",", omittingEmptySubsequences: false)
+        let scopes = names.compactMap { APIToken.Scope(rawValue: String($0)) }
+        guard scopes.count == names.count, Set(scopes).count == scopes.count else {
+            let all = APIToken.Scope.allCases.map(\.rawValue).joined(separator: ", ")
+            throw .usage("--scope must be one of \(all), or several with commas, none twice")
+        }
+        return scopes
     }
 
     private static func tenantId(_ text: String) throws(CommandError) -> TenantId {

@@ -74,12 +74,14 @@ struct Block: Hashable, Sendable {
     let client: ClientId?
 }
 
-/// A tenant backend's API token, by its digest; the token itself is kept nowhere.
+/// An API token of a tenant's, by its digest; the token itself is kept nowhere.
 struct APIToken: Sendable, Equatable {
     /// What a token may be used for.
     enum Scope: String, Sendable, CaseIterable {
         /// Minting assertions.
         case mint
+        /// Verifying assertions and burning their identifiers.
+        case consume
     }
 
     let id: String

@@ -16,6 +16,8 @@ struct RegisteredClient: Sendable {
     let tenantLimit: RatePolicy?
     let signing: Signing
     let keySet: PublishedKeySet
+    /// Checks assertions of this client that come back to be consumed.
+    let assertions: ClientAssertionVerifier
     let installPolicy: RatePolicy
     let clientPolicy: RatePolicy
 
@@ -30,6 +32,8 @@ struct RegisteredClient: Sendable {
         tenantLimit = tenantSettings.limit?.policy(named: "tenant")
         self.signing = signing
         keySet = PublishedKeySet(publicKeys)
+        assertions = ClientAssertionVerifier(
+            clientId: id, issuers: settings.issuers, profile: settings.profile, keys: publicKeys)
         installPolicy = settings.installLimit.policy(named: "install")
         clientPolicy = settings.clientLimit.policy(named: "client")
     }

@@ -1,3 +1,4 @@
+import AssertionMint
 import JOSE
 
 /// Every way a request can end without what it asked for, in the broker's words.
@@ -18,10 +19,16 @@ enum BrokerError: Error, Sendable, Equatable {
     case dpopProofReplayed
     /// The credential is good, but not for this client.
     case callerNotAllowed
+    /// The token is good, but its scopes do not cover this call; names the one that would.
+    case scopeMissing(APIToken.Scope)
     /// This install was blocked.
     case installBlocked
     /// No such client; only ever told to a caller with a good token.
     case unknownClient
+    /// The assertion to be consumed is not acceptable.
+    case assertionRefused(AssertionFault)
+    /// The assertion to be consumed was used before.
+    case assertionUsed
     /// A limit has no permit left.
     case rateLimited(RatePolicy, waitMicroseconds: Int64)
     /// The credential is not good, or was not even looked at, and too many from this address were not; `cause` is for the log.
@@ -45,8 +52,32 @@ enum CallerFault: String, Sendable {
     case unknownToken = "unknown token"
     case revokedToken = "revoked token"
     case expiredToken = "expired token"
-    case missingScope = "token without this scope"
     case noGate = "no gate of the client is passed"
+}
+
+/// Why an assertion to be consumed is not acceptable. For the log; the caller gets one sentence for all.
+enum AssertionFault: Sendable, Equatable {
+    /// It cannot be taken apart, or names no possible client.
+    case malformed(ClientAssertionError)
+    /// There is no such client.
+    case unknownClient
+    /// The client belongs to another tenant than the token.
+    case foreignClient
+    /// One of the checks failed that its client's verifier makes.
+    case notGood(ClientAssertionError)
+    /// It is bound to an install that was blocked since.
+    case blockedInstall
+
+    /// For the log; never a value from outside.
+    var cause: String {
+        switch self {
+        case .malformed(let error): "not an assertion: \(error)"
+        case .unknownClient: "unknown client"
+        case .foreignClient: "the client of another tenant"
+        case .notGood(let error): "not good: \(error)"
+        case .blockedInstall: "its install is blocked"
+        }
+    }
 }
 
 /// Why nothing can be issued. For the log.
@@ -74,7 +105,8 @@ extension BrokerError {
         switch self {
         case .callerUnauthenticated, .invalidDpopProof, .dpopProofReplayed: true
         case .malformedRequest, .audienceNotAllowed, .useDpopNonce, .callerNotAllowed,
-            .installBlocked, .unknownClient, .rateLimited, .tooManyFailures, .unavailable,
+            .scopeMissing, .installBlocked, .unknownClient, .assertionRefused, .assertionUsed,
+            .rateLimited, .tooManyFailures, .unavailable,
             .notFound, .methodNotAllowed, .unsupportedMediaType, .http:
             false
         }
@@ -95,12 +127,15 @@ extension BrokerError {
         case .malformedRequest(let what): what
         case .callerUnauthenticated(let fault): fault.rawValue
         case .invalidDpopProof(let error): String(describing: error)
+        case .scopeMissing(let scope): "token without the scope \(scope.rawValue)"
+        case .assertionRefused(let fault): fault.cause
         case .unavailable(let outage): String(describing: outage)
         case .http(_, let reason): reason
         case .tooManyFailures(_, _, let cause): cause
         case .dpopProofReplayed: "the proof was used before"
         case .audienceNotAllowed, .useDpopNonce, .callerNotAllowed, .installBlocked,
-            .unknownClient, .rateLimited, .notFound, .methodNotAllowed, .unsupportedMediaType:
+            .unknownClient, .assertionUsed, .rateLimited, .notFound, .methodNotAllowed,
+            .unsupportedMediaType:
             nil
         }
     }

@@ -22,8 +22,10 @@ struct Problem: Sendable {
 
     /// One branch for every case, and no default: a new case does not compile until someone decides its answer.
     ///
-    /// - Parameter takesCertificates: whether this server asks for client certificates; a 401 then names them.
-    init(_ error: BrokerError, takesCertificates: Bool = false) {
+    /// - Parameters:
+    ///   - takesProofs: whether the call takes DPoP proofs; a 401 then names them.
+    ///   - takesCertificates: whether this server asks for client certificates, and the call takes them; a 401 then names them.
+    init(_ error: BrokerError, takesProofs: Bool = true, takesCertificates: Bool = false) {
         switch error {
         case .malformedRequest(let what):
             self.init(
@@ -37,7 +39,8 @@ struct Problem: Sendable {
             self.init(
                 401, .callerUnauthenticated, "Caller not authenticated",
                 "The request carries no credential that is accepted here.")
-            challenge(error: nil)
+            if takesProofs { challenge(error: nil) }
+            headers.append(("WWW-Authenticate", "Bearer realm=\"broker\""))
             // No scheme is registered for certificates (RFC 8705 has none): this one is only for people to read.
             if takesCertificates {
                 headers.append(("WWW-Authenticate", "ClientCertificate realm=\"broker\""))
@@ -56,12 +59,29 @@ struct Problem: Sendable {
             self.init(
                 403, .callerNotAllowed, "Caller not allowed",
                 "The credential is good, but not for this client.")
+        case .scopeMissing(let scope):
+            self.init(
+                403, .callerNotAllowed, "Caller not allowed",
+                "The token is good, but its scope does not cover this call.")
+            // RFC 6750 §3.1.
+            headers.append(
+                (
+                    "WWW-Authenticate",
+                    "Bearer realm=\"broker\", error=\"insufficient_scope\", scope=\"\(scope.rawValue)\""
+                ))
         case .installBlocked:
             self.init(
                 403, .installBlocked, "Install blocked", "This install may not obtain assertions."
             )
         case .unknownClient:
             self.init(404, .unknownClient, "Unknown client", "There is no such client.")
+        case .assertionRefused:
+            self.init(
+                400, .invalidClientAssertion, "Invalid client assertion",
+                "The client assertion is not acceptable.")
+        case .assertionUsed:
+            self.init(
+                409, .alreadyUsed, "Already used", "The client assertion was used before.")
         case .rateLimited(let policy, let wait), .tooManyFailures(let policy, let wait, _):
             self.init(
                 429, .rateLimited, "Too many requests",
@@ -72,7 +92,7 @@ struct Problem: Sendable {
         case .unavailable:
             self.init(
                 503, .unavailable, "Temporarily unavailable",
-                "Nothing can be issued at the moment.")
+                "Nothing can be issued or accepted at the moment.")
             type = "https://iana.org/assignments/http-problem-types#temporary-reduced-capacity"
             headers.append(("Retry-After", "1"))
         case .notFound: self.init(404, .notFound, "Not found", "There is nothing at this path.")
@@ -92,6 +112,11 @@ struct Problem: Sendable {
             if status == 405 { headers.append(("Allow", "GET, HEAD, POST")) }
             if status == 503 { headers.append(("Retry-After", "1")) }
         }
+    }
+
+    /// The seconds of `Retry-After`, where there is one.
+    var retryAfter: Int64? {
+        headers.first { $0.name == "Retry-After" }.flatMap { Int64($0.value) }
     }
 
     /// The answer; `requestId` lets a caller's report be found in the log.
@@ -126,7 +151,6 @@ struct Problem: Sendable {
     private mutating func challenge(error: String?) {
         let dpop = "DPoP \(error.map { "error=\"\($0)\", " } ?? "")algs=\"ES256 PS256\""
         headers.append(("WWW-Authenticate", dpop))
-        if error == nil { headers.append(("WWW-Authenticate", "Bearer realm=\"broker\"")) }
     }
 
     /// The code and title of an answer the HTTP server itself decided on.

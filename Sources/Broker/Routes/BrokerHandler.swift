@@ -4,15 +4,18 @@ import SocketServer
 /// The broker behind the socket server: finds the route and lets it answer.
 final class BrokerHandler: HTTPHandler {
     private let mint: MintRoute
+    private let consume: ConsumeRoute
     private let keySets: KeySetRoute
     private let readiness: Readiness
     private let log: EventLog
     private let clock: WallClock
 
     init(
-        mint: MintRoute, keySets: KeySetRoute, readiness: Readiness, log: EventLog, clock: WallClock
+        mint: MintRoute, consume: ConsumeRoute, keySets: KeySetRoute, readiness: Readiness,
+        log: EventLog, clock: WallClock
     ) {
         self.mint = mint
+        self.consume = consume
         self.keySets = keySets
         self.readiness = readiness
         self.log = log
@@ -29,6 +32,13 @@ final class BrokerHandler: HTTPHandler {
                     return .refuse(mint.refuse(error, head: head))
                 }
                 return .read(bodyLimit: MintRequest.maximumLength)
+            case .consume:
+                do throws(BrokerError) {
+                    try consume.admit(head)
+                } catch {
+                    return .refuse(consume.refuse(error, head: head))
+                }
+                return .read(bodyLimit: ConsumeRequest.maximumLength)
             case .keySet, .liveness, .readiness, .description: return .read(bodyLimit: 0)
             }
         } catch {
@@ -40,6 +50,7 @@ final class BrokerHandler: HTTPHandler {
         do {
             switch try Route(request.head) {
             case .mint: mint.respond(to: request, on: lane, reply: reply)
+            case .consume: consume.respond(to: request, on: lane, reply: reply)
             case .keySet(let id): reply.send(try keySets.response(for: id, head: request.head))
             case .liveness: reply.send(LivenessRoute.response())
             case .readiness: readiness.report { reply.send($0.response()) }

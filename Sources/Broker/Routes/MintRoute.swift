@@ -29,9 +29,7 @@ final class MintRoute: Sendable {
     /// What the head alone decides, cheapest first; throws the refusal.
     func admit(_ head: HTTPRequestHead) throws(BrokerError) {
         _ = try Credentials(head)
-        guard head.headers.count("content-encoding") == 0, head.headers.count("content-type") == 1,
-            let type = head.headers.first("content-type"), MediaType.isJSON(type)
-        else { throw .unsupportedMediaType }
+        try MediaType.requireJSON(head.headers)
     }
 
     /// Answers one call; called on the lane's queue.
@@ -193,26 +191,5 @@ final class MintRoute: Sendable {
     private func addNonce(to response: inout HTTPResponse, if wanted: Bool) {
         guard wanted, let nonces = directories.current?.nonces else { return }
         response.headers.append(("DPoP-Nonce", nonces.current(now: clock.seconds)))
-    }
-}
-
-/// The one media type of request bodies.
-enum MediaType {
-    /// Whether a `Content-Type` is `application/json`, in any letter case, with at most a UTF-8 charset (RFC 9110 §8.3).
-    static func isJSON(_ field: String) -> Bool {
-        let parts = field.lowercased().split(separator: ";", omittingEmptySubsequences: false).map {
-            $0.trimmingBlanks
-        }
-        guard parts[0] == "application/json" else { return false }
-        return parts.dropFirst().allSatisfy { ["charset=utf-8", "charset=\"utf-8\""].contains($0) }
-    }
-}
-
-extension Substring {
-    fileprivate var trimmingBlanks: Substring {
-        var text = self
-        while let first = text.first, first == " " || first == "\t" { text.removeFirst() }
-        while let last = text.last, last == " " || last == "\t" { text.removeLast() }
-        return text
     }
 }

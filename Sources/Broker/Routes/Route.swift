@@ -4,6 +4,7 @@ import SocketServer
 /// The calls of the public interface (`design.md` §3).
 enum Route: Equatable, Sendable {
     case mint
+    case consume
     case keySet(ClientId)
     case liveness
     case readiness
@@ -22,6 +23,7 @@ enum Route: Equatable, Sendable {
     var pattern: RoutePattern {
         switch self {
         case .mint: .mint
+        case .consume: .consume
         case .keySet: .keySet
         case .liveness: .liveness
         case .readiness: .readiness
@@ -32,6 +34,7 @@ enum Route: Equatable, Sendable {
     private static func route(_ path: String) throws(BrokerError) -> Route {
         switch RoutePattern(rawValue: path) {
         case .mint: return .mint
+        case .consume: return .consume
         case .liveness: return .liveness
         case .readiness: return .readiness
         case .description: return .description
@@ -70,6 +73,7 @@ enum Route: Equatable, Sendable {
 /// A route's path as `docs/openapi.json` writes it, with the methods it has there.
 enum RoutePattern: String, CaseIterable, Sendable {
     case mint = "/v1/assertions"
+    case consume = "/v1/assertions/consume"
     case keySet = "/v1/clients/{client_id}/jwks.json"
     case liveness = "/healthz"
     case readiness = "/readyz"
@@ -77,7 +81,7 @@ enum RoutePattern: String, CaseIterable, Sendable {
 
     var methods: [String] {
         switch self {
-        case .mint: ["POST"]
+        case .mint, .consume: ["POST"]
         case .keySet, .liveness, .readiness, .description: ["GET", "HEAD"]
         }
     }

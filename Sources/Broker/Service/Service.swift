@@ -36,7 +36,13 @@ struct Service: Sendable {
         stores = lanes.map {
             PostgresLaneStore(queue: $0.queue, configuration: .init(conninfo: conninfo))
         }
-        let mint = try Self.mintRoute(configuration, directories, stores, log: log, clock: clock)
+        let authenticator = try Self.authenticator(configuration)
+        let mint = MintRoute(
+            authenticator: authenticator, directories: directories, stores: stores, log: log,
+            clock: clock)
+        let consume = ConsumeRoute(
+            authenticator: authenticator, directories: directories, stores: stores, log: log,
+            clock: clock)
         let probe = ReadinessProbe(
             database: StoreReadiness(
                 connection: ControlConnection(
@@ -45,7 +51,7 @@ struct Service: Sendable {
                 schemaVersion: migrator.newestVersion),
             directories: directories)
         let handler = BrokerHandler(
-            mint: mint, keySets: KeySetRoute(directories: directories),
+            mint: mint, consume: consume, keySets: KeySetRoute(directories: directories),
             readiness: Readiness(clock: clock) { await probe.report() }, log: log, clock: clock)
         do {
             server = try HTTPServer(
@@ -122,15 +128,13 @@ struct Service: Sendable {
         }
     }
 
-    private static func mintRoute(
-        _ configuration: ServeConfiguration, _ directories: DirectoryKeeper,
-        _ stores: [any AssertionStore],
-        log: EventLog, clock: WallClock
-    ) throws(CommandError) -> MintRoute {
+    private static func authenticator(
+        _ configuration: ServeConfiguration
+    ) throws(CommandError) -> Authenticator {
         guard let uri = HTTPTargetURI(configuration.publicURL.origin + "/v1/assertions") else {
             throw .refused("public_url cannot be used")
         }
-        let authenticator = Authenticator(
+        return Authenticator(
             uri: uri,
             verifier: DPoPVerifier(
                 maximumAge: configuration.dpopMaximumAge,
@@ -138,9 +142,6 @@ struct Service: Sendable {
             keys: PublicKeyCache(),
             failures: FailedAuthentications(configuration.failedAuthentications),
             takesCertificates: configuration.takesCertificates)
-        return MintRoute(
-            authenticator: authenticator, directories: directories, stores: stores, log: log,
-            clock: clock)
     }
 
     private static func http(

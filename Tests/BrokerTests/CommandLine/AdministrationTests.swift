@@ -156,6 +156,23 @@ import Testing
         #expect(try await world.broker("token", "create", "--tenant", "nobody").status == 66)
     }
 
+    @Test(arguments: [
+        ([], "mint"), (["--scope", "mint"], "mint"), (["--scope", "consume"], "consume"),
+        (["--scope=mint,consume"], "mint,consume"),
+    ])
+    func `a token has the scopes it was created with`(words: [String], scopes: String) async throws
+    {
+        let world = try await World()
+        _ = try await world.broker("apply", try world.declare())
+        let created = try await runProcess(
+            ["env", "DATABASE_URL=\(world.url)", BrokerProgram.path]
+                + ["token", "create", "--tenant", "acme"] + words)
+        #expect(created.status == 0)
+        #expect(created.errorText.contains("scope \(scopes);"))
+        let listed = try await world.broker("token", "list").outputText
+        #expect(listed.split(separator: "\t")[2] == scopes)
+    }
+
     @Test func `a block is lifted the way it was made`() async throws {
         let world = try await World()
         _ = try await world.broker("apply", try world.declare())

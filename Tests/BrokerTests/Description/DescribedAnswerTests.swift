@@ -15,7 +15,10 @@ import Testing
                 Sample.client("app-ps", settings: try Sample.settings(alg: "PS256")),
                 Sample.client("proof-only", settings: try Sample.settings(gates: "[\"dpop\"]")),
                 Sample.client("rivals", tenant: "rival", settings: try Sample.settings()),
-            ], tokens: [Sample.token(Self.token)], blocks: blocks)
+            ],
+            tokens: [
+                Sample.token(Self.token), Sample.token("tb_consume", scopes: [.consume]),
+            ], blocks: blocks)
     }
 
     private func faults(_ records: [AnswerRecord]) async throws -> [String?] {
@@ -35,6 +38,13 @@ import Testing
         try #require(
             AnswerRecord(
                 requestLine: "POST /v1/assertions HTTP/1.1", response: try await broker.send(call)))
+    }
+
+    private func consume(_ broker: TestBroker, _ call: ConsumeCall) async throws -> AnswerRecord {
+        try #require(
+            AnswerRecord(
+                requestLine: "POST /v1/assertions/consume HTTP/1.1",
+                response: try await broker.send(call)))
     }
 
     /// Checks the answers with the judge, and their statuses with what was wanted.
@@ -77,6 +87,54 @@ import Testing
         ])
     }
 
+    @Test func `uses and their refusals`() async throws {
+        let broker = try await TestBroker(try directory())
+        let minted = try await mint(broker, .token(Self.token))
+        let assertion = try #require(
+            try minted.response.json()["client_assertion"]?.string)
+        let good = ConsumeCall(assertion, token: "tb_consume")
+        let policy = RatePolicy(name: "refused_assertions", burst: 1, stepMicroseconds: 60_000_000)
+        let limited = try await TestBroker(try directory(), checks: VainChecks(policy: policy))
+        let other = try #require(
+            try await mint(limited, .token(Self.token)).response.json()["client_assertion"]?.string)
+        let again = ConsumeCall(other, token: "tb_consume")
+        let out = try await TestBroker(
+            try directory(),
+            makeStore: { lane, _ in
+                StubStore(lane, uses: { _ in .unavailable(.timedOut) }) { _ in
+                    .init(verdict: .recorded(remaining: 1, resetAfterMicroseconds: 0))
+                }
+            })
+        let unburnt = try #require(
+            try await mint(out, .token(Self.token)).response.json()["client_assertion"]?.string)
+        try await expect([
+            (200, consume(broker, good)), (409, consume(broker, good)),
+            (400, consume(broker, ConsumeCall("a.b.c", token: "tb_consume"))),
+            (400, consume(broker, ConsumeCall("", token: "tb_consume") { $0.body = "{" })),
+            (401, consume(broker, ConsumeCall(assertion, token: nil))),
+            (401, consume(broker, ConsumeCall(assertion, token: "tb_unknown"))),
+            (403, consume(broker, ConsumeCall(assertion, token: Self.token))),
+            (403, mint(broker, .token("tb_consume"))),
+            (
+                413,
+                consume(
+                    broker,
+                    ConsumeCall(String(repeating: "x", count: 11_000), token: "tb_consume"))
+            ),
+            (
+                415,
+                consume(
+                    broker,
+                    ConsumeCall(assertion, token: "tb_consume") {
+                        $0.set("Content-Type", "application/jwt")
+                    })
+            ),
+            (200, consume(limited, again)), (409, consume(limited, again)),
+            (429, consume(limited, again)),
+            (503, consume(out, ConsumeCall(unburnt, token: "tb_consume"))),
+        ])
+    }
+
     @Test func `limits and outages`() async throws {
         let policy = RatePolicy(name: "install", burst: 5, stepMicroseconds: 1_000_000)
         let limited = try await TestBroker(
@@ -109,7 +167,7 @@ import Testing
     @Test func `what needs no credential`() async throws {
         let broker = try await TestBroker(try directory())
         var answers: [(Int, AnswerRecord)] = []
-        for path in RoutePattern.allCases.map(\.rawValue) where path != "/v1/assertions" {
+        for path in RoutePattern.allCases.map(\.rawValue) where !path.hasPrefix("/v1/assertions") {
             let path = path.replacing("{client_id}", with: "app-ps")
             for method in ["GET", "HEAD"] {
                 answers.append((200, try await ask(broker, "\(method) \(path) HTTP/1.1")))
@@ -125,10 +183,14 @@ import Testing
         answers.append((404, try await ask(broker, "GET /v1/clients/nobody/jwks.json HTTP/1.1")))
         answers.append((404, try await ask(broker, "GET /nothing HTTP/1.1")))
         answers.append((405, try await ask(broker, "GET /v1/assertions HTTP/1.1")))
+        answers.append((405, try await ask(broker, "GET /v1/assertions/consume HTTP/1.1")))
         try await expect(answers)
     }
 
-    @Test(arguments: ["GET /healthz", "HEAD /v1/clients/app/jwks.json", "POST /v1/assertions"])
+    @Test(arguments: [
+        "GET /healthz", "HEAD /v1/clients/app/jwks.json", "POST /v1/assertions",
+        "POST /v1/assertions/consume",
+    ])
     func `what HTTP refuses before a route is asked`(_ call: String) async throws {
         let broker = try await TestBroker(try directory())
         let wide = String(repeating: "x", count: 9000)
@@ -139,7 +201,7 @@ import Testing
                 413,
                 ask(
                     broker, "\(call) HTTP/1.1",
-                    "Content-Length: 5000\r\n"
+                    "Content-Length: 50000\r\n"
                         + (call.hasPrefix("POST")
                             ? "Authorization: Bearer tb_good\r\nContent-Type: application/json\r\n"
                             : ""))

@@ -1,3 +1,4 @@
+import AssertionMint
 import JOSE
 import SocketServer
 import Testing
@@ -25,6 +26,13 @@ import Testing
         Row(error: .invalidDpopProof(.claim(canary)), status: 401, code: "invalid_dpop_proof"),
         Row(error: .dpopProofReplayed, status: 401, code: "invalid_dpop_proof"),
         Row(error: .callerNotAllowed, status: 403, code: "caller_not_allowed"),
+        Row(error: .scopeMissing(.mint), status: 403, code: "caller_not_allowed"),
+        Row(
+            error: .assertionRefused(.notGood(.claim(canary))), status: 400,
+            code: "invalid_client_assertion"),
+        Row(
+            error: .assertionRefused(.unknownClient), status: 400, code: "invalid_client_assertion"),
+        Row(error: .assertionUsed, status: 409, code: "already_used"),
         Row(error: .installBlocked, status: 403, code: "install_blocked"),
         Row(error: .unknownClient, status: 404, code: "unknown_client"),
         Row(error: .rateLimited(policy, waitMicroseconds: 1), status: 429, code: "rate_limited"),
@@ -46,7 +54,7 @@ import Testing
 
     static let unauthenticated: [Row] = [
         CallerFault.missing, .malformed, .unknownToken, .revokedToken, .expiredToken,
-        .missingScope, .noGate,
+        .noGate,
     ].map { Row(error: .callerUnauthenticated($0), status: 401, code: "caller_unauthenticated") }
 
     func fields(_ response: HTTPResponse, _ name: String) -> [String] {
@@ -67,7 +75,8 @@ import Testing
         #expect(fields(response, "cache-control") == ["no-store"])
         #expect(!String(decoding: response.body, as: UTF8.self).contains("canary"))
         #expect(!response.headers.contains { $0.value.contains("canary") })
-        #expect(fields(response, "www-authenticate").isEmpty == (row.status != 401))
+        let isChallenged = row.status == 401 || row.error == .scopeMissing(.mint)
+        #expect(fields(response, "www-authenticate").isEmpty == !isChallenged)
         #expect(fields(response, "retry-after").isEmpty == ![429, 503].contains(row.status))
         #expect(fields(response, "allow") == (row.status == 405 ? ["POST"] : []))
         #expect(fields(response, "accept") == (row.status == 415 ? ["application/json"] : []))
@@ -77,7 +86,7 @@ import Testing
         let bodies = Self.unauthenticated.map {
             Problem($0.error).response(requestId: "").body
         }
-        #expect(bodies.count == 7)
+        #expect(bodies.count == 6)
         #expect(Set(bodies).count == 1)
     }
 
@@ -106,6 +115,31 @@ import Testing
             fields(bad, "www-authenticate") == [
                 "DPoP error=\"invalid_dpop_proof\", algs=\"ES256 PS256\""
             ])
+    }
+
+    @Test func `a token without the scope is told which scope it needs (RFC 6750 §3.1)`() {
+        let response = Problem(.scopeMissing(.consume)).response(requestId: "")
+        #expect(
+            fields(response, "www-authenticate") == [
+                "Bearer realm=\"broker\", error=\"insufficient_scope\", scope=\"consume\""
+            ])
+    }
+
+    @Test func `a call that takes tokens only does not ask for proofs`() {
+        let problem = Problem(.callerUnauthenticated(.missing), takesProofs: false)
+        #expect(
+            fields(problem.response(requestId: ""), "www-authenticate")
+                == ["Bearer realm=\"broker\""])
+    }
+
+    @Test func `every assertion that is not acceptable reads the same`() {
+        let faults: [AssertionFault] = [
+            .malformed(.malformed(.algorithm)), .unknownClient, .foreignClient,
+            .notGood(.signature), .notGood(.expired), .blockedInstall,
+        ]
+        let bodies = faults.map { Problem(.assertionRefused($0)).response(requestId: "").body }
+        #expect(Set(bodies).count == 1)
+        #expect(Set(faults.map(\.cause)).count == faults.count, "the log tells them apart")
     }
 
     @Test(arguments: [

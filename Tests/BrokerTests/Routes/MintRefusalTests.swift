@@ -98,7 +98,30 @@ import Testing
 
     // MARK: Refused by the credential
 
-    @Test(arguments: ["tb_unknown", "tb_revoked", "tb_expired", "tb_scopeless"])
+    @Test(arguments: ["app", "rivals", "nobody"])
+    func `a good token without the scope is 403, whatever the client, also beside a good proof`(
+        client: String
+    ) async throws {
+        let broker = try await TestBroker(try MintRouteTests.directory())
+        let install = try Install()
+        let plain = MintCall.token("tb_scopeless") { $0.clientId = client }
+        var proven = MintCall.proof(try broker.proof(install), jkt: install.jkt) {
+            $0.clientId = client
+        }
+        proven.set("Authorization", "Bearer tb_scopeless")
+        for call in [plain, proven] {
+            let response = try await broker.send(call)
+            #expect(response.status == 403)
+            #expect(response.code == "caller_not_allowed")
+            #expect(
+                response.all("www-authenticate") == [
+                    "Bearer realm=\"broker\", error=\"insufficient_scope\", scope=\"mint\""
+                ])
+        }
+        #expect(broker.database.jtis.isEmpty)
+    }
+
+    @Test(arguments: ["tb_unknown", "tb_revoked", "tb_expired"])
     func `a token that is not good is 401, whatever is wrong with it`(token: String) async throws {
         let broker = try await TestBroker(try MintRouteTests.directory())
         let response = try await broker.send(.token(token))

@@ -13,6 +13,7 @@ import Testing
 
     @Test func `each path has its methods`() throws {
         #expect(route("POST", "/v1/assertions") == .success(.mint))
+        #expect(route("POST", "/v1/assertions/consume") == .success(.consume))
         let app = try #require(ClientId("app"))
         for method in ["GET", "HEAD"] {
             #expect(route(method, "/healthz") == .success(.liveness))
@@ -24,7 +25,8 @@ import Testing
 
     @Test(arguments: [
         ("GET", "/v1/assertions", "POST"), ("HEAD", "/v1/assertions", "POST"),
-        ("PUT", "/v1/assertions", "POST"), ("OPTIONS", "/v1/assertions", "POST"),
+        ("PUT", "/v1/assertions", "POST"), ("GET", "/v1/assertions/consume", "POST"),
+        ("OPTIONS", "/v1/assertions", "POST"),
         ("POST", "/healthz", "GET, HEAD"), ("DELETE", "/readyz", "GET, HEAD"),
         ("POST", "/v1/clients/app/jwks.json", "GET, HEAD"),
     ])
@@ -33,7 +35,8 @@ import Testing
     }
 
     @Test(arguments: [
-        "/", "*", "/v1", "/v1/assertions/", "//v1/assertions", "/V1/assertions", "/v1/Assertions",
+        "/", "*", "/v1", "/v1/assertions/consume/", "/v1/assertions/Consume",
+        "/v1/assertions/", "//v1/assertions", "/V1/assertions", "/v1/Assertions",
         "/v1/%61ssertions", "/healthz/", "/metrics", "/v1/clients//jwks.json",
         "/v1/clients/app/jwks", "/v1/clients/app/x/jwks.json", "/v1/clients/app/jwks.json/",
         "/v1/clients/a%20b/jwks.json", "/v1/clients/%C3%A9/jwks.json", "/v1/clients/%FF/jwks.json",

@@ -10,6 +10,8 @@ import Testing
 struct Deployment: Sendable {
     static let publicURL = "https://broker.example"
 
+    /// Of the scope `consume`.
+    let consumeToken: String
     /// The database's URL.
     let url: String
     let token: String
@@ -24,12 +26,17 @@ struct Deployment: Sendable {
         keyURI =
             "file:" + (try directory.write(PrivateKey.generate(.ES256).pkcs8PEM(), to: "app.pem"))
         token = "tb_" + Base64URL.encode(try SecureRandom.bytes(32))
+        consumeToken = "tb_" + Base64URL.encode(try SecureRandom.bytes(32))
         try await declare(limits: limits)
         let tokens = TokenRepository(connection: ControlConnection(conninfo: url))
-        let isCreated = try await tokens.create(
-            id: "t1", tenant: try Sample.tenantId(), digest: SHA256.hash(token.utf8),
-            scopes: [.mint], label: "", lifetime: 3600)
-        #expect(isCreated)
+        for (id, token, scope) in [
+            ("t1", token, APIToken.Scope.mint), ("t2", consumeToken, .consume),
+        ] {
+            let isCreated = try await tokens.create(
+                id: id, tenant: try Sample.tenantId(), digest: SHA256.hash(token.utf8),
+                scopes: [scope], label: "", lifetime: 3600)
+            #expect(isCreated)
+        }
     }
 
     /// A new database that `broker migrate` brought up to date: `serve` asks for its records.
@@ -136,6 +143,22 @@ struct RunningBroker: Sendable {
         let connection = try WireConnection(port: service.port)
         try await connection.send(call.octets)
         return try await connection.response()
+    }
+
+    func send(_ call: ConsumeCall) async throws -> WireResponse {
+        let connection = try WireConnection(port: service.port)
+        try await connection.send(call.octets)
+        return try await connection.response()
+    }
+
+    /// An assertion for the client `app`, once a mint passes.
+    func assertion(_ deployment: Deployment) async throws -> String {
+        let response = try await settled(
+            .token(deployment.token) {
+                $0.dpopJkt = Base64URL.encode(
+                    SHA256.hash((0..<16).map { _ in UInt8.random(in: 0...255) }))
+            })
+        return try #require(try response.json()["client_assertion"]?.string)
     }
 
     func get(_ path: String) async throws -> WireResponse {

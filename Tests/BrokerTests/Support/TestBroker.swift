@@ -28,7 +28,8 @@ final class TestBroker: Sendable {
     init(
         _ directory: Directory, clock: WallClock = .system, lanes count: Int = 2,
         readiness: @escaping @Sendable () async -> ReadinessReport = { ReadinessReport(parts: []) },
-        isLoaded: Bool = true, writingTo eventLog: EventLog? = nil,
+        isLoaded: Bool = true, checks: VainChecks = VainChecks(),
+        writingTo eventLog: EventLog? = nil,
         failures: FailedAuthentications = FailedAuthentications(),
         certificates: [String: ClientCertificate] = [:],
         makeStore: (@Sendable (Lane, MemoryDatabase) -> any AssertionStore)? = nil
@@ -50,14 +51,18 @@ final class TestBroker: Sendable {
             makeStore?(lane, database)
                 ?? MemoryAssertionStore(queue: lane.queue, database: database)
         }
+        let authenticator = Authenticator(
+            uri: try #require(HTTPTargetURI(Self.mintURL)), verifier: DPoPVerifier(),
+            keys: PublicKeyCache(), failures: failures,
+            takesCertificates: !certificates.isEmpty)
         let mint = MintRoute(
-            authenticator: Authenticator(
-                uri: try #require(HTTPTargetURI(Self.mintURL)), verifier: DPoPVerifier(),
-                keys: PublicKeyCache(), failures: failures,
-                takesCertificates: !certificates.isEmpty),
-            directories: directories, stores: stores, log: eventLog ?? log.log, clock: clock)
+            authenticator: authenticator, directories: directories, stores: stores,
+            log: eventLog ?? log.log, clock: clock)
+        let consume = ConsumeRoute(
+            authenticator: authenticator, directories: directories, stores: stores, checks: checks,
+            log: eventLog ?? log.log, clock: clock)
         let handler = BrokerHandler(
-            mint: mint, keySets: KeySetRoute(directories: directories),
+            mint: mint, consume: consume, keySets: KeySetRoute(directories: directories),
             readiness: Readiness(clock: clock, probe: readiness), log: log.log, clock: clock)
         server = try HTTPServer(
             HTTPServerConfiguration(address: "127.0.0.1", port: 0), lanes: lanes,
@@ -84,6 +89,12 @@ final class TestBroker: Sendable {
     }
 
     func send(_ call: MintCall) async throws -> WireResponse {
+        let connection = try WireConnection(port: port)
+        try await connection.send(call.octets)
+        return try await connection.response()
+    }
+
+    func send(_ call: ConsumeCall) async throws -> WireResponse {
         let connection = try WireConnection(port: port)
         try await connection.send(call.octets)
         return try await connection.response()
