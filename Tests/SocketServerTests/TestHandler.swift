@@ -69,7 +69,7 @@ final class TestHandler: HTTPHandler {
         }
     }
 
-    func answer(to rejection: HTTPRejection) -> HTTPResponse {
+    func answer(to rejection: HTTPRejection, from remote: RemoteAddress) -> HTTPResponse {
         HTTPResponse(status: rejection.status, body: Array("\(rejection)".utf8))
     }
 

@@ -63,6 +63,6 @@ enum ApplyCommand {
         guard !clients.isEmpty else { return nil }
         return
             "the mtls gates of \(clients.joined(separator: ", ")) stay closed on a server without "
-            + "tls.client_authority_file"
+            + "tls.client_authority_file (or client_certificates of its trusted proxies)"
     }
 }

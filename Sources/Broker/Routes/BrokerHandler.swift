@@ -61,11 +61,12 @@ final class BrokerHandler: HTTPHandler {
         }
     }
 
-    func answer(to rejection: HTTPRejection) -> HTTPResponse {
+    func answer(to rejection: HTTPRejection, from remote: RemoteAddress) -> HTTPResponse {
         let requestId = RequestId.choose(traceparent: nil)
         log.write("http.refused", at: clock.microseconds()) {
             $0.member("status", rejection.status)
             $0.member("cause", String(describing: rejection))
+            $0.member("remote", remote.description)
             $0.member("request_id", requestId)
         }
         return Problem(.http(status: rejection.status, reason: rejection.reason)).response(

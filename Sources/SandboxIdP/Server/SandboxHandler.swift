@@ -22,7 +22,7 @@ final class SandboxHandler: HTTPHandler {
         Task { [provider] in reply.send(await provider.answer(request)) }
     }
 
-    func answer(to rejection: HTTPRejection) -> HTTPResponse {
+    func answer(to rejection: HTTPRejection, from remote: RemoteAddress) -> HTTPResponse {
         .json(rejection.status) {
             $0.member("error", "invalid_request")
             $0.member("error_description", rejection.reason)

@@ -197,7 +197,7 @@ final class Connection: @unchecked Sendable {
     }
 
     private func reject(_ rejection: HTTPRejection) {
-        encode(server.answer(to: rejection), machine.rejected())
+        encode(server.answer(to: rejection, from: machine.client), machine.rejected())
     }
 
     private func encode(_ response: HTTPResponse, _ context: ResponseEncoder.Context) {

@@ -52,6 +52,9 @@ struct ConnectionMachine {
         headParser = HeadParser(limits: limits)
     }
 
+    /// Whose request is being read: whom a trusted proxy speaks for once the head tells, else the socket's peer.
+    var client: RemoteAddress { head?.remote ?? peer.address }
+
     /// Takes what it can from the input and says what is to be done.
     /// - Parameters:
     ///   - bytes: the input not yet consumed; after `needInput` the same and some more.

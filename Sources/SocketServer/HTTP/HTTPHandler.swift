@@ -18,5 +18,7 @@ public protocol HTTPHandler: AnyObject, Sendable {
 
     /// The answer to a request the server refuses, so that all bodies are made in one place. The server sends
     /// the rejection's own status whatever the answer says, and closes the connection.
-    func answer(to rejection: HTTPRejection) -> HTTPResponse
+    ///
+    /// - Parameter remote: the client's address, as in `HTTPRequestHead`; the socket peer's when the head was not read.
+    func answer(to rejection: HTTPRejection, from remote: RemoteAddress) -> HTTPResponse
 }

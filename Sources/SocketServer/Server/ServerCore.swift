@@ -49,8 +49,8 @@ final class ServerCore: Sendable {
     func replaceTLS(_ context: TLSContext) { tls.withLock { $0 = context } }
 
     /// The handler's answer with the rejection's status, and with the field that status asks for.
-    func answer(to rejection: HTTPRejection) -> HTTPResponse {
-        var response = handler.answer(to: rejection)
+    func answer(to rejection: HTTPRejection, from remote: RemoteAddress) -> HTTPResponse {
+        var response = handler.answer(to: rejection, from: remote)
         response.status = rejection.status
         if rejection == .tunnelRefused,
             !response.headers.contains(where: { $0.name.utf8.equals(lowercase: "allow") })

@@ -19,7 +19,9 @@ final class CertifyingHandler: HTTPHandler {
             HTTPRequest(head: certified(request.head), body: request.body), on: lane, reply: reply)
     }
 
-    func answer(to rejection: HTTPRejection) -> HTTPResponse { inner.answer(to: rejection) }
+    func answer(to rejection: HTTPRejection, from remote: RemoteAddress) -> HTTPResponse {
+        inner.answer(to: rejection, from: remote)
+    }
 
     private func certified(_ head: HTTPRequestHead) -> HTTPRequestHead {
         guard

@@ -40,7 +40,7 @@ final class KeyPublisher: Sendable {
             reply.send(response)
         }
 
-        func answer(to rejection: HTTPRejection) -> HTTPResponse {
+        func answer(to rejection: HTTPRejection, from remote: RemoteAddress) -> HTTPResponse {
             HTTPResponse(status: rejection.status)
         }
     }
