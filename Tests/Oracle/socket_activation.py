@@ -33,7 +33,9 @@ class Manager:
         environment = {**os.environ, "LISTEN_FDS": "1", "NOTIFY_SOCKET": self.notify_path}
 
         def hand_over():
-            os.dup2(self.listener.fileno(), FIRST_INHERITED, inheritable=True)
+            if self.listener.fileno() != FIRST_INHERITED:
+                os.dup2(self.listener.fileno(), FIRST_INHERITED)
+            os.set_inheritable(FIRST_INHERITED, True)
 
         # LISTEN_PID must be the broker's own number: the shell becomes it.
         process = subprocess.Popen(

@@ -10,10 +10,11 @@ extension Service {
         ServiceManager.reloading()
         defer { ServiceManager.ready() }
         do throws(CommandError) {
-            let tls = try prepare(try read())
+            let prepared = try prepare(try read())
             let directory = try await loadAnew()
             // Nothing fails from here on.
-            if let tls { server.use(tls) }
+            if let tls = prepared.tls { server.use(tls) }
+            if let forwarding = prepared.forwarding { server.use(forwarding) }
             log.write("broker.reloaded", at: clock.microseconds()) {
                 $0.member("revision", directory.revision)
                 $0.member("clients", directory.clients.count)
@@ -25,13 +26,22 @@ extension Service {
         }
     }
 
-    private func prepare(_ new: ServeConfiguration) throws(CommandError) -> PreparedTLS? {
+    private func prepare(
+        _ new: ServeConfiguration
+    ) throws(CommandError) -> (tls: PreparedTLS?, forwarding: PreparedForwarding?) {
         guard new.differsOnlyInTLSFiles(from: configuration) else {
             throw .refused(
                 "more than the files of 'tls' changed in the configuration: restart to use it")
         }
-        do {
-            return try new.tls.map { (tls) throws(ServerError) in try server.prepare(tls.configuration) }
+        do throws(ServerError) {
+            return (
+                try new.tls.map { (tls) throws(ServerError) in
+                    try server.prepare(tls.configuration)
+                },
+                try new.trustedProxies?.certificates.map { (certificates) throws(ServerError) in
+                    try server.prepare(certificates)
+                }
+            )
         } catch {
             throw .refused(error.description)
         }
@@ -51,7 +61,8 @@ extension Service {
 extension ServeConfiguration {
     /// Whether a running service can take this one's place without a restart.
     func differsOnlyInTLSFiles(from other: ServeConfiguration) -> Bool {
-        guard (tls == nil) == (other.tls == nil), takesCertificates == other.takesCertificates else {
+        guard (tls == nil) == (other.tls == nil), takesCertificates == other.takesCertificates
+        else {
             return false
         }
         var same = self
