@@ -175,6 +175,7 @@ import Testing
         }
         let events = try await broker.log.events("http.refused")
         #expect(events.count == 4)
+        #expect(events.allSatisfy { $0["remote"]?.string == "127.0.0.1" })
         try await LogSchema.check(try await broker.log.lines())
     }
 
