@@ -45,7 +45,7 @@ import Testing
         #expect(server.server.openConnections == 0)
     }
 
-    @Test func `a connection that was just opened may send its one request, one that stays silent is closed`()
+    @Test func `a connection just opened may send its one request, a silent one is closed`()
         async throws
     {
         let server = try TestServer { $0.deadlines.firstWhileDraining = .seconds(30) }

@@ -115,6 +115,8 @@ final class Connection: @unchecked Sendable {
         isClosed || isTurnDue || timing.phase != .idle ? nil : timing.phaseStart
     }
 
+    private var isIdle: Bool { machine.state == .idle && !socketOutput.isBlocked }
+
     // MARK: The loop
 
     private func advance() {
@@ -129,11 +131,7 @@ final class Connection: @unchecked Sendable {
         guard !isClosed else { return }
         putInputAway()
         if machine.state == .finished, !isLingering { startLingering() }
-        if machine.isDraining, machine.state == .idle, machine.exchange > 0, !socketOutput.isBlocked,
-            !isTurnDue
-        {
-            end()
-        }
+        if machine.isDraining, isIdle, machine.exchange > 0, !isTurnDue { end() }
         updateDeadline()
     }
 

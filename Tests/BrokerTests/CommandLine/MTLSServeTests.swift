@@ -96,7 +96,8 @@ import Testing
         #expect(try await mint(broker.port, "by-print", with: backend) == (0, minted))
         // Known there, but it wants a proof, too.
         #expect(
-            try await mint(broker.port, "with-proof", with: backend) == (0, "403 caller_not_allowed"))
+            try await mint(broker.port, "with-proof", with: backend)
+                == (0, "403 caller_not_allowed"))
         #expect(try await mint(broker.port, "nobody", with: backend) == (0, stranger))
         // No certificate at all is still a good handshake, for the other gates.
         #expect(try await mint(broker.port, "by-name") == (0, stranger))
