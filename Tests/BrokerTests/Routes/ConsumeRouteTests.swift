@@ -169,6 +169,23 @@ import Testing
         #expect(try await code(broker, ConsumeCall(assertion, token: Self.token)) == "200 ")
     }
 
+    @Test func `bad tokens count as failed authentications, and a good one still passes`()
+        async throws
+    {
+        let settings = LimitSettings(burst: 2, rate: 1, per: 3600)
+        let broker = try await TestBroker(
+            try world.directory(), failures: FailedAuthentications(settings))
+        let bad = ConsumeCall("x", token: "tb_unknown")
+        for _ in 0..<2 { #expect(try await code(broker, bad) == "401 caller_unauthenticated") }
+        let limited = try await broker.send(bad)
+        #expect(limited.status == 429)
+        #expect(try limited.json()["policy"]?.string == "failed_authentication")
+        #expect(
+            try await code(broker, ConsumeCall("x", token: "tb_mint"))
+                == "403 caller_not_allowed", "a good token is no failure")
+        #expect(try await code(broker, ConsumeCall(try assertion(), token: Self.token)) == "200 ")
+    }
+
     @Test func `a 401 asks for a token only, a 403 names the scope`() async throws {
         let broker = try await TestBroker(try world.directory())
         let none = try await broker.send(ConsumeCall("x", token: nil))
