@@ -42,15 +42,18 @@ extension PrivateKey {
         guard block.label != "ENCRYPTED PRIVATE KEY",
             block.text.firstRange(of: Array("Proc-Type: 4,ENCRYPTED".utf8)) == nil
         else { throw .encrypted }
-        guard let bio = BIO_new_mem_buf(block.text, Int32(block.text.count)) else {
-            throw .openSSL(OpenSSLError.drain())
+        return try block.text.withUnsafeBytes { (text) throws(KeyError) in
+            // The BIO keeps this pointer, so all of its life is within the closure.
+            guard let bio = BIO_new_mem_buf(text.baseAddress, Int32(text.count)) else {
+                throw .openSSL(OpenSSLError.drain())
+            }
+            defer { BIO_free(bio) }
+            // Without a callback OpenSSL would ask for a passphrase on the terminal.
+            guard let pkey = PEM_read_bio_PrivateKey(bio, nil, { _, _, _, _ in -1 }, nil) else {
+                throw .malformed(OpenSSLError.drain())
+            }
+            return pkey
         }
-        defer { BIO_free(bio) }
-        // Without a callback OpenSSL would ask for a passphrase on the terminal.
-        guard let pkey = PEM_read_bio_PrivateKey(bio, nil, { _, _, _, _ in -1 }, nil) else {
-            throw .malformed(OpenSSLError.drain())
-        }
-        return pkey
     }
 
     private static func decodeDER(_ bytes: [UInt8]) throws(KeyError) -> OpaquePointer {
