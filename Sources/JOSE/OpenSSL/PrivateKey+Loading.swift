@@ -42,7 +42,7 @@ extension PrivateKey {
         guard block.label != "ENCRYPTED PRIVATE KEY",
             block.text.firstRange(of: Array("Proc-Type: 4,ENCRYPTED".utf8)) == nil
         else { throw .encrypted }
-        return try block.text.withUnsafeBytes { (text) throws(KeyError) in
+        return try block.text.withUnsafeBufferPointer { (text) throws(KeyError) in
             // The BIO keeps this pointer, so all of its life is within the closure.
             guard let bio = BIO_new_mem_buf(text.baseAddress, Int32(text.count)) else {
                 throw .openSSL(OpenSSLError.drain())
