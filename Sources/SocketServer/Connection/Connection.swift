@@ -191,6 +191,8 @@ final class Connection: @unchecked Sendable {
 
     private func write(_ response: HTTPResponse) {
         guard ResponseEncoder.isLegal(response) else { return reject(.handlerFailed) }
+        // The drain may have begun without its turn having come to this connection yet.
+        if server.isDraining { machine.isDraining = true }
         encode(response, machine.answered(closes: response.closesConnection))
     }
 
