@@ -168,7 +168,7 @@ class Peer:
 
 
 def peers(root, binaries, scratch, postgres, key, cores):
-    """The pools are the sizes at which each did best on two cores (bench/README.md)."""
+    """The pools have sizes that are usual for two cores; other sizes were not tried."""
     bench = root / "bench/peers"
     node_path = f"{root}/.dev/node/usr/share/nodejs:/usr/share/nodejs"
     uvicorn = [root / ".dev/bench-venv/bin/python", "-m", "uvicorn", "--app-dir", bench / "python", "server:app", "--host", "127.0.0.1",
