@@ -13,4 +13,5 @@ final class TestClock: Sendable {
 
     var now: Int64 { time.withLock { $0 } }
     func advance(_ seconds: Int64) { time.withLock { $0 += seconds } }
+    func set(_ seconds: Int64) { time.withLock { $0 = seconds } }
 }

@@ -26,6 +26,19 @@ extension Connection {
         return false
     }
 
+    /// How the client of a request stands that has come, told when its certificate is no longer good. A proxy's own certificate
+    /// speaks for nobody.
+    var standing: TLSSession.Standing {
+        guard let tls, tls.clientCertificate != nil, server.door.trusted(remote) == nil else {
+            return .good
+        }
+        let standing = tls.standing(by: server.currentTLS)
+        if case .over(let reason) = standing {
+            server.observer.report(.clientCertificateRefused(remote, reason: reason), .certificate)
+        }
+        return standing
+    }
+
     /// - Returns: how many octets were decrypted into `room`, 0 when there are none now.
     func receivePlaintext(into room: UnsafeMutableRawBufferPointer) -> Int {
         guard let tls, room.count > 0 else { return 0 }

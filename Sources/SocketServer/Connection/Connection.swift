@@ -95,6 +95,7 @@ final class Connection: @unchecked Sendable {
         case .requestArrives where machine.state == .readingBody: reject(.bodyTimeout)
         case .answer where machine.state == .answering: reject(.handlerTimeout)
         case .write: return abort()
+        case .idle, .headArrives, .firstWhileDraining: return leave()
         default: return end()
         }
         advance()
@@ -131,7 +132,7 @@ final class Connection: @unchecked Sendable {
         guard !isClosed else { return }
         putInputAway()
         if machine.state == .finished, !isLingering { startLingering() }
-        if machine.isDraining, isIdle, machine.exchange > 0, !isTurnDue { end() }
+        if machine.isDraining, isIdle, machine.exchange > 0, !isTurnDue { leave() }
         updateDeadline()
     }
 
@@ -182,6 +183,11 @@ final class Connection: @unchecked Sendable {
     }
 
     private func admit(_ head: HTTPRequestHead) {
+        switch standing {
+        case .good: break
+        case .ending: machine.isDraining = true
+        case .over: return reject(.clientCertificateRefused)
+        }
         switch server.handler.admit(head, on: lane) {
         case .read(let limit):
             if let rejection = machine.admitted(bodyLimit: limit) { reject(rejection) }
@@ -283,6 +289,14 @@ final class Connection: @unchecked Sendable {
         } else if socketInput.mayHaveMore {
             takeAnotherTurn()
         }
+    }
+
+    /// Ends between two requests. TLS has a word for that, and without it the peer could not tell the end from a cut
+    /// (RFC 9112 §9.8).
+    func leave() {
+        tls?.shutDown()
+        flush()
+        end()
     }
 
     /// Ends with a reset, so that the kernel does not keep what the peer will not read.

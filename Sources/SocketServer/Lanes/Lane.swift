@@ -101,7 +101,7 @@ public final class Lane: @unchecked Sendable {
     /// Closes the connection that has waited longest for a next request, to make room for another.
     func endLongestIdle(of server: ServerCore) {
         let idle = table.connections.filter { $0.server === server && $0.idleSince != nil }
-        idle.min { ($0.idleSince ?? .max) < ($1.idleSince ?? .max) }?.end()
+        idle.min { ($0.idleSince ?? .max) < ($1.idleSince ?? .max) }?.leave()
     }
 
     func takeOutput() -> [UInt8] { buffers.takeOutput() }

@@ -75,7 +75,8 @@ public final class HTTPServer: Sendable {
         return PreparedTLS(context: try TLSContext(tls))
     }
 
-    /// Uses what `prepare` of this server gave, for the handshakes to come. Connections that are open keep what they have.
+    /// Uses what `prepare` of this server gave, for the handshakes to come. Connections that are open keep the server's
+    /// certificate; their clients' certificates are judged anew with the next request, which is the connection's last.
     /// Session ticket keys are fresh, so no ticket outlives a change of authorities or revocation lists.
     public func use(_ prepared: PreparedTLS) {
         guard isTLS else { return }

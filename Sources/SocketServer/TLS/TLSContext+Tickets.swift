@@ -64,19 +64,26 @@ extension TLSContext {
         return seals ? 1 : 2
     }
 
-    /// A ticket is about to be made. One that follows a resumption holds no longer than the one before it.
+    /// A ticket is about to be made.
     private func noteTerms(_ ssl: OpaquePointer?) -> Bool {
-        guard let ssl, let session = SSL_get_session(ssl) else { return false }
-        let now = now()
-        if SSL_session_reused(ssl) == 1 {
-            guard var terms = TicketTerms(of: session) else { return false }
-            terms.issuedAt = now
-            return terms.store(in: session)
+        guard let ssl, let session = SSL_get_session(ssl), let terms = terms(of: ssl) else {
+            return false
         }
-        let terms = TicketTerms(
-            now: now, certificatesEnd: ClientVerification.notAfter(SSL_get0_verified_chain(ssl)),
-            listsEnd: authorities?.revocationNotAfter)
         return terms.store(in: session)
+    }
+
+    /// Until when what a complete handshake found holds. After a resumption that is no longer than before it.
+    func terms(of ssl: OpaquePointer) -> TicketTerms? {
+        let now = now()
+        guard SSL_session_reused(ssl) == 1 else {
+            return TicketTerms(
+                now: now,
+                certificatesEnd: ClientVerification.notAfter(SSL_get0_verified_chain(ssl)),
+                listsEnd: authorities?.revocationNotAfter)
+        }
+        var terms = SSL_get_session(ssl).flatMap(TicketTerms.init(of:))
+        terms?.issuedAt = now
+        return terms
     }
 
     /// A ticket was opened, or could not be. Whatever is wrong with it leads to a full handshake, never to an error.

@@ -5,9 +5,9 @@ internal import COpenSSL
 final class TLSSession {
     enum Handshake { case done, needInput, failed }
 
-    private let ssl: OpaquePointer
+    let ssl: OpaquePointer
     /// Kept: OpenSSL's callbacks reach it as long as `ssl` lives.
-    private let context: TLSContext
+    let context: TLSContext
     /// Owned by `ssl`: what the peer sent, and what is to be sent to it.
     private let incoming: OpaquePointer
     private let outgoing: OpaquePointer
@@ -15,6 +15,8 @@ final class TLSSession {
     private(set) var isAtEnd = false
     /// What the client showed and was found good.
     private(set) var clientCertificate: ClientCertificate?
+    /// Until when it needs no new handshake, in seconds since 1970 UTC.
+    private(set) var certificateHoldsUntil: Int64 = .min
     /// Octets that came since the last plaintext.
     private var unproductive = 0
 
@@ -77,9 +79,10 @@ final class TLSSession {
     ///   connection or in the one that is resumed: this is the second lock on the same door.
     private func takeClientCertificate() -> Bool {
         guard let certificate = SSL_get0_peer_certificate(ssl) else { return true }
-        guard context.authorities != nil, SSL_get_verify_result(ssl) == X509_V_OK else {
-            return false
-        }
+        guard context.authorities != nil, SSL_get_verify_result(ssl) == X509_V_OK,
+            let terms = context.terms(of: ssl)
+        else { return false }
+        certificateHoldsUntil = terms.holdsUntil
         clientCertificate = ClientCertificate(certificate)
         return clientCertificate != nil
     }
