@@ -10,12 +10,13 @@ struct CacheableDocument: Sendable {
 
     /// 304 where the caller has it already, else 200.
     func response(to head: HTTPRequestHead) -> HTTPResponse {
-        let headers = [
-            ("Content-Type", contentType), ("Cache-Control", "public, max-age=\(maximumAge)"),
-            ("ETag", tag.field),
+        let validity = [
+            ("Cache-Control", "public, max-age=\(maximumAge)"), ("ETag", tag.field),
         ]
+        // A 304 describes no content it does not have (RFC 9110 §15.4.5).
         return tag.isKnown(to: head)
-            ? HTTPResponse(status: 304, headers: headers)
-            : HTTPResponse(status: 200, headers: headers, body: body)
+            ? HTTPResponse(status: 304, headers: validity)
+            : HTTPResponse(
+                status: 200, headers: [("Content-Type", contentType)] + validity, body: body)
     }
 }

@@ -25,7 +25,8 @@ enum ResponseEncoder {
         output.append(contentsOf: date)
         // Nobody may take an answer for anything but what it says it is.
         output.append(contentsOf: "X-Content-Type-Options: nosniff\r\n".utf8)
-        if response.status != 204 {
+        // In a 304 it would have to be the length of the 200 that is left out (RFC 9110 §8.6).
+        if response.status != 204, response.status != 304 {
             append("Content-Length", "\(response.body.count)", to: &output)
         }
         if context.closes {
