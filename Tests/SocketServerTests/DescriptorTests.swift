@@ -71,6 +71,53 @@ import Testing
         }
     }
 
+    @Test func `connections leave descriptors to the rest of the process, and the others wait`()
+        async
+    {
+        await #expect(processExitsWith: .success) {
+            var limit = rlimit(rlim_cur: 200, rlim_max: 200)
+            try #require(setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0)
+            let events = Locked<[ServerEvent]>([])
+            let server = try TestServer {
+                $0.sparedDescriptors = 120
+                $0.observe = { event in events.withLock { $0.append(event) } }
+            }
+            let clients = try Command("python3", ["-c", Self.crowd, "\(server.port)"])
+            // Half of them, since what is spared would leave only 80.
+            clients.write("open\n")
+            #expect(clients.readLine() == "opened 100, hungry for 1 s")
+            while server.server.openConnections < 100 { await Task.yield() }
+            let more = try await offPool { [port = server.port] in Kept(try RawClient(port: port)) }
+            while events.withLock(\.isEmpty) { await Task.yield() }
+            #expect(server.server.openConnections == 100)
+            // Waiting in the backlog it costs nothing, and files can still be opened.
+            let files = (0..<40).map { _ in open("/dev/null", O_RDONLY | O_CLOEXEC) }
+            #expect(files.allSatisfy { $0 >= 0 })
+            for file in files { close(file) }
+            more.client.send(RawInput.second)
+            clients.write("rest\n")
+            #expect(clients.readLine() == "rested 2 s")
+            clients.write("close half\n")
+            #expect(clients.readLine() == "answered 50")
+            let answers = try await offPool { more.client.readAnswers(count: 1) }
+            #expect(answers.map(\.body) == ["hello"])
+            #expect(clients.finish().status == 0)
+            await server.stop()
+        }
+    }
+
+    @Test(arguments: [(200, 0, Int.max), (200, 50, 150), (200, 150, 100), (200, 1000, 100)])
+    func `at least half of the descriptors are for connections`(
+        limit: Int, spared: Int, connections: Int
+    ) async {
+        await #expect(processExitsWith: .success) { [limit, spared, connections] in
+            var most = rlimit(rlim_cur: rlim_t(limit - 1), rlim_max: rlim_t(limit))
+            try #require(setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &most) == 0)
+            DescriptorLimit.raise()
+            #expect(DescriptorLimit.connections(sparing: spared) == connections)
+        }
+    }
+
     private static func storms(_ port: UInt16, seed: UInt64) async throws {
         try await withThrowingTaskGroup(of: Void.self) { group in
             for seed in seed..<(seed + 8) {

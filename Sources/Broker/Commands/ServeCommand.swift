@@ -8,6 +8,7 @@ enum ServeCommand {
 
         Serves until SIGTERM or SIGINT, then finishes what is in flight and exits 0. SIGHUP reads TLS
         files, signing keys and the declaration again: all of them, or none when one cannot be used.
+        Takes as many descriptors as the system allows it and leaves some of them to the database and files.
         Logs one JSON object a line on standard output; `broker.started` tells that it listens.
 
         FILE is JSON5:
@@ -42,6 +43,7 @@ enum ServeCommand {
         let configuration = try configuration(path)
         let conninfo = try connectionString(configuration)
         if case .inherited = configuration.listen { try ServiceManager.checkSocket() }
+        DescriptorLimit.raise()
         // Before any socket is opened: a peer that has gone is an error of one write, not of the process.
         signal(SIGPIPE, SIG_IGN)
         let signals = ServiceSignals()

@@ -152,6 +152,8 @@ struct Service: Sendable {
             tls: configuration.tls?.configuration)
         http.trustedProxies = configuration.trustedProxies
         http.limits.hosts = configuration.hosts
+        // For each lane its poller and its database connection, which at times is two; for the rest a handful.
+        http.sparedDescriptors = 64 + 4 * configuration.lanes
         http.observe = { event in
             log.write("http.limited", at: clock.microseconds()) {
                 $0.member("cause", String(describing: event))

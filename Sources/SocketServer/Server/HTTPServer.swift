@@ -46,6 +46,7 @@ public final class HTTPServer: Sendable {
         listening = socket.address
         listener = Listener(
             socket: socket, ledger: core.ledger, door: door, observer: core.observer,
+            mostDescriptors: DescriptorLimit.connections(sparing: configuration.sparedDescriptors),
             makeRoom: {
                 let lane = lanes[core.ledger.fullestLane]
                 lane.queue.async { lane.endLongestIdle(of: core) }

@@ -17,6 +17,9 @@ public struct HTTPServerConfiguration: Sendable {
     /// Open connections at most from one IPv4 address, one IPv6 /64, or all Unix sockets together. One more is closed at once.
     /// A trusted proxy's connections are many clients' and count in the total only.
     public var maximumConnectionsPerAddress = 2048
+    /// Descriptors that connections leave to the rest of the process, such as its database and the files of a reload. At that
+    /// bound connections wait in the backlog, and none is closed for them.
+    public var sparedDescriptors = 0
     /// Connections the kernel keeps before they are accepted; whoever made an inherited socket has decided that.
     public var backlog: Int32 = 4096
     /// Told what happens at the door, on the server's own queue.

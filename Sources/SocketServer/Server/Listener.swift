@@ -19,6 +19,8 @@ final class Listener: @unchecked Sendable {
     private let ledger: ConnectionLedger
     private let door: DoorRules
     private let observer: QuietObserver
+    /// Connections that the process has descriptors for.
+    private let mostDescriptors: Int
     private let deal: Deal
     private let makeRoom: @Sendable () -> Void
     private let closing = Locked((isDone: false, callbacks: [@Sendable () -> Void]()))
@@ -34,13 +36,14 @@ final class Listener: @unchecked Sendable {
 
     init(
         socket: ListeningSocket, ledger: ConnectionLedger, door: DoorRules,
-        observer: QuietObserver, makeRoom: @escaping @Sendable () -> Void,
+        observer: QuietObserver, mostDescriptors: Int, makeRoom: @escaping @Sendable () -> Void,
         deal: @escaping Deal
     ) {
         self.socket = socket
         self.ledger = ledger
         self.door = door
         self.observer = observer
+        self.mostDescriptors = mostDescriptors
         self.makeRoom = makeRoom
         self.deal = deal
         source = DispatchSource.makeReadSource(fileDescriptor: socket.descriptor, queue: queue)
@@ -99,6 +102,12 @@ final class Listener: @unchecked Sendable {
             guard !ledger.isFull else {
                 observer.report(.connectionsExhausted, .connections)
                 makeRoom()
+                return pause()
+            }
+            guard ledger.total < mostDescriptors else {
+                observer.report(
+                    .acceptPaused(reason: "the other descriptors are for the database and files"),
+                    .accept)
                 return pause()
             }
             switch socket.accept() {

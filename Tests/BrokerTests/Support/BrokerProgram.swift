@@ -31,7 +31,12 @@ struct ServingBroker: Sendable {
     let port: UInt16
 
     init(_ configurationPath: String) async throws {
-        process = try BrokerProgram.serve(configurationPath)
+        try await self.init(try BrokerProgram.serve(configurationPath))
+    }
+
+    /// - Parameter process: a `broker serve` that was just started.
+    init(_ process: RunningProcess) async throws {
+        self.process = process
         let line = try await process.line { $0.contains("\"broker.started\"") }
         let event = try JSONValue(parsing: Array(line.utf8))
         port = try #require(event["port"]?.integer.flatMap { UInt16(exactly: $0) })
