@@ -54,7 +54,7 @@ final class Directory: Sendable {
         clients.values.filter { !$0.settings.certificates.isEmpty }.map(\.id).sorted()
     }
 
-    /// Clients that cannot mint at present, with the reason; readiness names them.
+    /// Clients that cannot mint at present, with the reason; the log names them.
     var unusableClients: [(ClientId, String)] {
         clients.values.compactMap { client in
             if case .unusable(let reason) = client.signing { (client.id, reason) } else { nil }

@@ -1,7 +1,7 @@
 import JOSE
 import SocketServer
 
-/// What a readiness probe found; every part named, none with a secret.
+/// What a readiness probe found; every part named. Anybody may read it: it names no client.
 struct ReadinessReport: Sendable, Equatable {
     struct Part: Sendable, Equatable {
         let name: String

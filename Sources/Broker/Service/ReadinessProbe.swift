@@ -22,9 +22,7 @@ struct ReadinessProbe: Sendable {
     }
 
     private var keyFault: String? {
-        let clients = directories.current?.unusableClients ?? []
-        guard !clients.isEmpty else { return nil }
-        // Names only: the reason may tell a path, which is for the log.
-        return "no usable key for " + clients.map(\.0.rawValue).joined(separator: ", ")
+        // Anybody may ask, so neither which client nor why is said: that stands in the log, as `key.unusable`.
+        directories.current?.unusableClients.isEmpty == false ? "a client has no usable key" : nil
     }
 }
