@@ -30,10 +30,10 @@ final class Connection: @unchecked Sendable {
     private var lingered = 0
     private(set) var isClosed = false
 
-    /// Output beyond this is written before the next pipelined request is looked at.
-    private static let flushThreshold = 64 * 1024
-    /// Requests that are served in one turn: whoever pipelines without end must leave the lane to others in between.
+    /// Requests that are served and octets that are answered in one turn: whoever pipelines without end must leave the lane to
+    /// others in between.
     private static let requestsAtOnce = 32
+    private static let flushThreshold = 32 * 1024
     /// Octets that are read and dropped after the last answer, in one turn and in all. Enough for a client that sends the whole
     /// of a refused body before it looks for the answer; the linger deadline ends it earlier for a slow one.
     private static let droppedAtOnce = 256 * 1024
@@ -76,7 +76,8 @@ final class Connection: @unchecked Sendable {
         if events & (EPOLLIN.rawValue | EPOLLRDHUP.rawValue) != 0 {
             socketInput.noteReady(endAnnounced: events & EPOLLRDHUP.rawValue != 0)
         }
-        advance()
+        // Or each event would be a turn more than its share.
+        if !isTurnDue { advance() }
     }
 
     /// The handler's answer, or `nil` when it dropped its reply. One for an earlier exchange comes too late.
@@ -145,7 +146,10 @@ final class Connection: @unchecked Sendable {
                 flush()
                 return takeAnotherTurn()
             }
-            if socketOutput.gathered >= Self.flushThreshold, !flush() { return }
+            if socketOutput.gathered >= Self.flushThreshold {
+                guard flush() else { return }
+                return takeAnotherTurn()
+            }
             var consumed = 0
             let step = machine.step(currentInput, consumed: &consumed)
             if consumed > 0 { input?.consume(consumed) }

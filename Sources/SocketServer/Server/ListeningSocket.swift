@@ -38,7 +38,7 @@ struct ListeningSocket {
         guard descriptor >= 0 else { throw .systemCall("socket", reason: errorText(errno)) }
         // A restart must not wait for the old connections' TIME_WAIT.
         Self.setOption(SO_REUSEADDR, level: SOL_SOCKET, of: descriptor)
-        Self.answerAtOnce(descriptor)
+        Self.setRules(of: descriptor)
         guard wanted.withPointer({ bind(descriptor, $0, $1) }) == 0,
             listen(descriptor, backlog) == 0
         else {
@@ -98,7 +98,7 @@ struct ListeningSocket {
             guard try option(SO_PROTOCOL) == Int32(IPPROTO_TCP) else {
                 throw .unusableDescriptor(descriptor, reason: "it does not speak TCP")
             }
-            Self.answerAtOnce(descriptor)
+            Self.setRules(of: descriptor)
         }
         var bound = SocketAddress()
         let flags = fcntl(descriptor, F_GETFL)
@@ -115,14 +115,22 @@ struct ListeningSocket {
     private static let streamType = Int32(
         SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue)
 
-    /// Without TCP_NODELAY an answer could wait for an acknowledgement. Accepted sockets inherit it.
-    private static func answerAtOnce(_ descriptor: Int32) {
+    /// What the kernel keeps of answers that a peer does not take yet, in octets a connection. By itself it would keep megabytes,
+    /// and a thousand peers that ask and never read would have a gigabyte of its memory.
+    private static let unsentLimit: Int32 = 128 * 1024
+
+    /// What accepted sockets inherit. Without TCP_NODELAY an answer could wait for an acknowledgement.
+    private static func setRules(of descriptor: Int32) {
         setOption(TCP_NODELAY, level: Int32(IPPROTO_TCP), of: descriptor)
+        setOption(
+            TCP_NOTSENT_LOWAT, to: unsentLimit, level: Int32(IPPROTO_TCP), of: descriptor)
     }
 
-    private static func setOption(_ name: Int32, level: Int32, of descriptor: Int32) {
-        var on: Int32 = 1
-        setsockopt(descriptor, level, name, &on, socklen_t(MemoryLayout.size(ofValue: on)))
+    private static func setOption(
+        _ name: Int32, to value: Int32 = 1, level: Int32, of descriptor: Int32
+    ) {
+        var value = value
+        setsockopt(descriptor, level, name, &value, socklen_t(MemoryLayout.size(ofValue: value)))
     }
 
     enum Accepted {
