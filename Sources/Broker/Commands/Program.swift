@@ -10,6 +10,7 @@ enum Program {
           token         create, list and revoke API tokens of backends and providers
           block         refuse assertions to an install
           unblock       lift a block
+          limits        show, override and clear rate limits; run a past log against others
           key           generate a signing key
 
         broker COMMAND --help tells more. Exit codes: 0 done, 64 the command line is wrong,
@@ -52,6 +53,7 @@ enum Program {
         case "token": (TokenCommand.help, TokenCommand.run)
         case "block": (BlockCommand.help, BlockCommand.block)
         case "unblock": (BlockCommand.help, BlockCommand.unblock)
+        case "limits": (LimitsCommand.help, LimitsCommand.run)
         case "key": (KeyCommand.help, KeyCommand.run)
         default: nil
         }

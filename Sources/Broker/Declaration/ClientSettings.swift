@@ -11,8 +11,7 @@ struct ClientSettings: Hashable, Sendable {
     /// Whose certificates pass the `mtls` parts of the gates; empty when no gate has one.
     let certificates: [CertificateIdentity]
     let profile: AssertionProfile
-    let installLimit: LimitSettings
-    let clientLimit: LimitSettings
+    let limits: ClientLimits
 
     static let members: Set<String> = [
         "alg", "issuers", "gates", "certificates", "typ", "lifetime", "backdating", "bind_jkt",
@@ -53,22 +52,7 @@ struct ClientSettings: Hashable, Sendable {
             type: type, lifetime: lifetime, backdating: backdating,
             bindsInstall: object.optional(
                 "bind_jkt", default: true, "must be true or false", &faults, \.bool))
-        var limits: (install: LimitSettings?, client: LimitSettings?) = (nil, nil)
-        if let value = object.value("limits") {
-            let path = object.child("limits")
-            if let object = DocumentObject(
-                value, path: path, allowed: ["install", "client"], faults: &faults)
-            {
-                limits.install = object.value("install").flatMap {
-                    LimitSettings($0, path: object.child("install"), faults: &faults)
-                }
-                limits.client = object.value("client").flatMap {
-                    LimitSettings($0, path: object.child("client"), faults: &faults)
-                }
-            }
-        }
-        installLimit = limits.install ?? .defaultInstall
-        clientLimit = limits.client ?? .defaultClient
+        limits = ClientLimits(object, faults: &faults)
         guard faults.list.count == before, let algorithm, let profile else { return nil }
         self.algorithm = algorithm
         self.profile = profile
@@ -91,12 +75,7 @@ struct ClientSettings: Hashable, Sendable {
         json.member("backdating", profile.backdating)
         json.member("bind_jkt", profile.bindsInstall)
         json.name("limits")
-        json.object {
-            $0.name("install")
-            installLimit.write(to: &$0)
-            $0.name("client")
-            clientLimit.write(to: &$0)
-        }
+        limits.write(to: &json)
     }
 
     /// A list that must be there, hold at least one entry and no entry twice.

@@ -34,8 +34,8 @@ struct RegisteredClient: Sendable {
         keySet = PublishedKeySet(publicKeys)
         assertions = ClientAssertionVerifier(
             clientId: id, issuers: settings.issuers, profile: settings.profile, keys: publicKeys)
-        installPolicy = settings.installLimit.policy(named: "install")
-        clientPolicy = settings.clientLimit.policy(named: "client")
+        installPolicy = settings.limits.install.policy(named: "install")
+        clientPolicy = settings.limits.client.policy(named: "client")
     }
 }
 

@@ -10,6 +10,37 @@ enum Timestamp {
             + ".\(pad(microsecondOfDay % 1_000_000, 6))Z"
     }
 
+    /// Reads what `rfc3339` writes, and no other spelling of a moment; `nil` for anything else.
+    static func microseconds(rfc3339 text: String) -> Int64? {
+        let digits = Array(text.utf8)
+        let form = Array("0000-00-00T00:00:00.000000Z".utf8)
+        guard digits.count == form.count else { return nil }
+        for (octet, expected) in zip(digits, form) {
+            let isGood =
+                expected == UInt8(ascii: "0")
+                ? (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(octet) : octet == expected
+            guard isGood else { return nil }
+        }
+        func number(_ places: Range<Int>) -> Int64 {
+            digits[places].reduce(0) { $0 * 10 + Int64($1 - UInt8(ascii: "0")) }
+        }
+        let days = daysSince1970(number(0..<4), number(5..<7), number(8..<10))
+        let seconds = (number(11..<13) * 60 + number(14..<16)) * 60 + number(17..<19)
+        let moment = (days * 86_400 + seconds) * 1_000_000 + number(20..<26)
+        // The 31st of April or the 25th hour would come back as another text.
+        return rfc3339(microseconds: moment) == text ? moment : nil
+    }
+
+    /// The inverse of `civilDate`.
+    private static func daysSince1970(_ year: Int64, _ month: Int64, _ day: Int64) -> Int64 {
+        let yearFromMarch = month <= 2 ? year - 1 : year
+        let (era, yearOfEra) = yearFromMarch.quotientAndRemainderFlooring(by: 400)
+        let monthFromMarch = (month + 9) % 12
+        let dayOfYear = (153 * monthFromMarch + 2) / 5 + day - 1
+        let dayOfEra = yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear
+        return era * 146_097 + dayOfEra - 719_468
+    }
+
     /// The proleptic Gregorian date, computed in eras of 400 years that begin on 1 March.
     private static func civilDate(daysSince1970: Int64) -> (year: Int64, month: Int64, day: Int64) {
         let (era, dayOfEra) = (daysSince1970 + 719_468).quotientAndRemainderFlooring(by: 146_097)

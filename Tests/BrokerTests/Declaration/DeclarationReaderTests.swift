@@ -88,8 +88,8 @@ import Testing
         #expect(client.settings.profile.lifetime == 30)
         #expect(client.settings.profile.backdating == 5)
         #expect(!client.settings.profile.bindsInstall)
-        #expect(client.settings.installLimit == LimitSettings(burst: 3, rate: 1, per: 60))
-        #expect(client.settings.clientLimit == LimitSettings(burst: 1000, rate: 500, per: 1))
+        #expect(client.settings.limits.install == LimitSettings(burst: 3, rate: 1, per: 60))
+        #expect(client.settings.limits.client == LimitSettings(burst: 1000, rate: 500, per: 1))
         #expect(client.keys.map(\.kid) == ["k1", try Self.es2.get().thumbprint])
         #expect(client.keys.map(\.state) == [.active, .pending])
     }
@@ -100,8 +100,8 @@ import Testing
         #expect(settings.profile.lifetime == 60)
         #expect(settings.profile.backdating == 0)
         #expect(settings.profile.bindsInstall)
-        #expect(settings.installLimit == .defaultInstall)
-        #expect(settings.clientLimit == .defaultClient)
+        #expect(settings.limits.install == .defaultInstall)
+        #expect(settings.limits.client == .defaultClient)
     }
 
     static let path = "tenants.acme.clients.app"

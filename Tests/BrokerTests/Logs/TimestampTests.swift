@@ -16,6 +16,19 @@ import Testing
     ])
     func `known instants`(microseconds: Int64, text: String) {
         #expect(Timestamp.rfc3339(microseconds: microseconds) == text)
+        #expect(Timestamp.microseconds(rfc3339: text) == microseconds)
+    }
+
+    @Test(arguments: [
+        "", "2026-02-28", "2026-02-28T23:59:59Z", "2026-02-28T23:59:59.000123z",
+        "2026-02-28t23:59:59.000123Z", "2026-02-28 23:59:59.000123Z", "2026-02-28T23:59:59.000123+",
+        "2026-02-29T00:00:00.000000Z", "2100-02-29T00:00:00.000000Z", "2026-04-31T00:00:00.000000Z",
+        "2026-00-01T00:00:00.000000Z", "2026-13-01T00:00:00.000000Z", "2026-01-00T00:00:00.000000Z",
+        "2026-01-01T24:00:00.000000Z", "2026-01-01T00:60:00.000000Z", "2026-01-01T00:00:60.000000Z",
+        "+026-01-01T00:00:00.000000Z", "2026-01-01T00:00:00.00000\u{0661}",
+    ])
+    func `reads no other spelling and no moment that is not`(text: String) {
+        #expect(Timestamp.microseconds(rfc3339: text) == nil)
     }
 
     @Test func `the same text as Python writes, over every era`() async throws {
@@ -33,6 +46,8 @@ import Testing
             "timestamps.py", instants.map { "{\"microseconds\":\($0)}" })
         for (instant, answer) in zip(instants, answers) {
             #expect(Timestamp.rfc3339(microseconds: instant) == answer["text"]?.string)
+            #expect(
+                answer["text"]?.string.flatMap { Timestamp.microseconds(rfc3339: $0) } == instant)
         }
     }
 }
