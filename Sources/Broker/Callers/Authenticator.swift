@@ -39,13 +39,18 @@ struct Authenticator: Sendable {
         return Caller(token: token, proof: proof, certificate: credentials.certificate)
     }
 
-    /// What to answer to a request that ends in `error`; counts it when it is a failed authentication.
+    /// What to answer to a request that ends in `error`; counts it when it is a failed authentication, or when nothing but a
+    /// proof spoke for the caller and was checked in vain: it was not used up, so it could be sent again without end.
     ///
     /// - Parameter caller: as far as the request came.
     func judge(_ error: BrokerError, from remote: RemoteAddress, caller: Caller?) -> BrokerError {
+        let wasCheckedInVain =
+            caller?.proof != nil && caller?.token == nil && error.refusesForGood
         // Or a key that proved itself once would let its holder have any number of proofs checked in vain.
-        if error.isFailedAuthentication, let key = caller?.proof?.key { keys.forget(key) }
-        return failures.judge(error, from: remote)
+        if error.isFailedAuthentication || wasCheckedInVain, let key = caller?.proof?.key {
+            keys.forget(key)
+        }
+        return failures.judge(error, from: remote, wasCheckedInVain: wasCheckedInVain)
     }
 
     /// A good API token for a call that takes nothing else.

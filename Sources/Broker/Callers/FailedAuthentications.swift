@@ -47,8 +47,12 @@ final class FailedAuthentications: Sendable {
     /// What to answer to a request that ends in `error`: the same, or that there were too many failures.
     ///
     /// To be called once a refused request; it counts the error when that is a failed authentication.
-    func judge(_ error: BrokerError, from address: RemoteAddress) -> BrokerError {
-        guard error.isFailedAuthentication else { return error }
+    ///
+    /// - Parameter wasCheckedInVain: whether a proof was, which counts as well.
+    func judge(
+        _ error: BrokerError, from address: RemoteAddress, wasCheckedInVain: Bool = false
+    ) -> BrokerError {
+        guard error.isFailedAuthentication || wasCheckedInVain else { return error }
         let wait = spend(address.network)
         guard wait > 0 else { return error }
         return .tooManyFailures(policy, waitMicroseconds: wait, cause: error.cause)

@@ -112,6 +112,18 @@ extension BrokerError {
         }
     }
 
+    /// Whether the same request would be refused again, for what it says and not for who sends it.
+    var refusesForGood: Bool {
+        switch self {
+        case .malformedRequest, .audienceNotAllowed, .callerNotAllowed, .installBlocked: true
+        case .callerUnauthenticated, .useDpopNonce, .invalidDpopProof, .dpopProofReplayed,
+            .scopeMissing, .unknownClient, .assertionRefused, .assertionUsed, .rateLimited,
+            .tooManyFailures, .unavailable, .notFound, .methodNotAllowed, .unsupportedMediaType,
+            .http:
+            false
+        }
+    }
+
     /// The limit that refused, and how long it will.
     var limit: (policy: RatePolicy, waitMicroseconds: Int64)? {
         switch self {

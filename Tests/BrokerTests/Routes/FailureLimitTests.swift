@@ -27,7 +27,13 @@ import Testing
                         settings: try Sample.settings(
                             gates: "[[\"mtls\",\"dpop\"]]",
                             #""certificates":[{"san_dns":"mine.example"}]"#)),
-                ], tokens: [Sample.token("tb_good")]),
+                    Sample.client("blocking", settings: try Sample.settings()),
+                ], tokens: [Sample.token("tb_good")],
+                blocks: [
+                    Block(
+                        jkt: try #require(DpopJkt(install.jkt)),
+                        client: try Sample.clientId("blocking"))
+                ]),
             failures: failures,
             certificates: [
                 "mine": Sample.certificate(1, .dns("mine.example")),
@@ -98,6 +104,37 @@ import Testing
         for _ in 0..<3 { #expect(try await broker.send(call).code == "invalid_dpop_proof") }
         #expect(try await broker.send(call).code == "rate_limited")
         #expect(broker.database.jtis.count == 1)
+    }
+
+    static let inVain: [(code: String, change: @Sendable (inout MintCall) -> Void)] = [
+        ("invalid_request", { $0.dpopJkt = Sample.jkt }),
+        ("invalid_audience", { $0.audience = "https://evil.example" }),
+        ("install_blocked", { $0.clientId = "blocking" }),
+    ]
+
+    /// A refusal does not use up the proof: without a limit one proof would buy signature checks without end.
+    @Test(arguments: inVain.indices)
+    func `a good proof that is refused for what else the request says counts, too`(index: Int)
+        async throws
+    {
+        let (code, change) = Self.inVain[index]
+        let call = MintCall.proof(try broker.proof(install), jkt: install.jkt, change)
+        for _ in 0..<3 { #expect(try await broker.send(call).code == code) }
+        for _ in 0..<3 {
+            let response = try await broker.send(call)
+            #expect(response.status == 429)
+            #expect(try response.json()["policy"]?.string == "failed_authentication")
+        }
+        // Not even its signature was looked at any more.
+        let event = try #require(try await broker.log.events("assertion.refused").last)
+        #expect(event["cause"]?.string == "the proof was not checked")
+        #expect(broker.database.jtis.isEmpty)
+        // A token vouches for the same proof, and its refusals are no failures of the address.
+        let vouched = MintCall.proof(try broker.proof(install), jkt: install.jkt) {
+            change(&$0)
+            $0.set("Authorization", "Bearer tb_good")
+        }
+        for _ in 0..<5 { #expect(try await broker.send(vouched).code == code) }
     }
 
     @Test func `what is refused for another reason costs nothing`() async throws {
