@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import TestKit
 import Testing
 
 @testable import SocketServer
@@ -24,7 +25,7 @@ import Testing
             try await Self.storms(port, seed: 8)
             await server.untilEmpty()
             // What the first storm made room for is enough for the second. A sanitizer keeps freed memory for itself.
-            if !Self.isSanitized {
+            if !Sanitizer.isPresent {
                 #expect(try Self.residentKilobytes() - resident < 4096)
             }
             await server.untilEmpty()
@@ -131,10 +132,6 @@ import Testing
         let status = try String(contentsOfFile: "/proc/self/status", encoding: .utf8)
         let line = try #require(status.split(separator: "\n").first { $0.hasPrefix("VmRSS:") })
         return try #require(Int(line.dropFirst(6).filter(\.isNumber)))
-    }
-
-    static var isSanitized: Bool {
-        dlsym(nil, "__asan_init") != nil || dlsym(nil, "__tsan_init") != nil
     }
 
     /// Connections that end by reset, by the client, by the server, or by a deadline in the middle of a request.

@@ -1,4 +1,5 @@
 import Glibc
+import TestKit
 import Testing
 
 @testable import SocketServer
@@ -27,7 +28,7 @@ import Testing
             let resident = try DescriptorTests.residentKilobytes() - before
             print("\(count) idle connections: \(resident * 1024 / count) octets each, resident")
             #expect(server.server.openConnections == count)
-            if !DescriptorTests.isSanitized { #expect(resident * 1024 / count < 4096) }
+            if !Sanitizer.isPresent { #expect(resident * 1024 / count < 4096) }
             for _ in 0..<1000 {
                 let answers = try await server.answers(to: RawInput.second, count: 1)
                 #expect(answers.map(\.status) == [200])

@@ -96,16 +96,13 @@ final class WireConnection: @unchecked Sendable {
     }
 
     private func read(hasBody: Bool) throws -> WireResponse {
-        let end = Array("\r\n\r\n".utf8)
-        var head: Range<Int>?
-        while head == nil {
-            head = unread.firstRange(of: end)
-            if head == nil, try !readMore() { throw Failure(reason: "closed before an answer") }
+        while endOfHead == nil {
+            guard try readMore() else { throw Failure(reason: "closed before an answer") }
         }
-        guard let head else { throw Failure(reason: "no head") }
-        let lines = String(decoding: unread[..<head.lowerBound], as: UTF8.self)
+        guard let endOfHead else { throw Failure(reason: "no head") }
+        let lines = String(decoding: unread[..<endOfHead], as: UTF8.self)
             .split(separator: "\r\n").map(String.init)
-        unread.removeFirst(head.upperBound)
+        unread.removeFirst(endOfHead)
         let headers = lines.dropFirst().map { line -> (name: String, value: String) in
             let parts = line.split(separator: ":", maxSplits: 1)
             return (
@@ -124,6 +121,19 @@ final class WireConnection: @unchecked Sendable {
         unread.removeFirst(expected)
         return WireResponse(status: status, headers: headers, body: body)
     }
+
+    /// Behind the blank line. Looked for by hand: `firstRange(of:)` asks the runtime for metadata under a lock, where hundreds of
+    /// clients would queue.
+    private var endOfHead: Int? {
+        var matched = 0
+        for (index, octet) in unread.enumerated() {
+            matched = octet == Self.blankLine[matched] ? matched + 1 : octet == 0x0d ? 1 : 0
+            if matched == Self.blankLine.count { return index + 1 }
+        }
+        return nil
+    }
+
+    private static let blankLine = Array("\r\n\r\n".utf8)
 
     /// False at the end of the stream.
     private func readMore() throws -> Bool {
