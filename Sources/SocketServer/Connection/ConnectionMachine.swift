@@ -95,7 +95,8 @@ struct ConnectionMachine {
     /// - Parameter closes: the handler's own wish to end the connection.
     /// - Returns: how the answer is written.
     mutating func answered(closes: Bool) -> ResponseEncoder.Context {
-        var context = ResponseEncoder.Context(closes: closes || isDraining)
+        var context = ResponseEncoder.Context(
+            isTLS: peer.isTLS, closes: closes || isDraining)
         guard let head else {
             context.closes = true
             state = .finished
@@ -121,7 +122,7 @@ struct ConnectionMachine {
         state = .finished
         return ResponseEncoder.Context(
             isHead: head.map { $0.method == "HEAD" } ?? headParser.isHead,
-            isHTTP10: head?.isHTTP10 ?? false, closes: true)
+            isHTTP10: head?.isHTTP10 ?? false, isTLS: peer.isTLS, closes: true)
     }
 
     private mutating func readHead(_ bytes: Octets, _ consumed: inout Int) -> Step {

@@ -1,5 +1,6 @@
 /// An answer. The server adds `Date`, `Content-Length` and `Connection`, and ignores those three, as well as
-/// `Transfer-Encoding`, in `headers`.
+/// `Transfer-Encoding`, in `headers`. It also adds `X-Content-Type-Options`, and `Strict-Transport-Security` (RFC 6797)
+/// over its own TLS.
 public struct HTTPResponse: Sendable {
     /// The status code, 200 to 599.
     public var status: Int

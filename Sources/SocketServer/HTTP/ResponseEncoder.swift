@@ -4,6 +4,8 @@ enum ResponseEncoder {
     struct Context {
         var isHead = false
         var isHTTP10 = false
+        /// Whether this server's own TLS stands between.
+        var isTLS = false
         var closes = false
     }
 
@@ -25,6 +27,11 @@ enum ResponseEncoder {
         output.append(contentsOf: date)
         // Nobody may take an answer for anything but what it says it is.
         output.append(contentsOf: "X-Content-Type-Options: nosniff\r\n".utf8)
+        // For a year nobody asks this host without TLS. Over plain HTTP the field must not be sent (RFC 6797 §7.2): there
+        // it is the proxy's to say.
+        if context.isTLS {
+            output.append(contentsOf: "Strict-Transport-Security: max-age=31536000\r\n".utf8)
+        }
         // In a 304 it would have to be the length of the 200 that is left out (RFC 9110 §8.6).
         if response.status != 204, response.status != 304 {
             append("Content-Length", "\(response.body.count)", to: &output)
