@@ -60,7 +60,7 @@ let package = Package(
             name: "AssertionMintTests", dependencies: ["AssertionMint", "JOSE", "TestKit"],
             swiftSettings: settings),
         .testTarget(
-            name: "SocketServerTests", dependencies: ["SocketServer", "TestKit"],
+            name: "SocketServerTests", dependencies: ["COpenSSL", "SocketServer", "TestKit"],
             swiftSettings: settings),
         .testTarget(
             name: "BrokerTests", dependencies: ["Broker", "TestKit"], swiftSettings: settings),

@@ -130,12 +130,17 @@ final class RawClient {
         return received
     }
 
-    private func readSome() -> Bool {
+    /// Whatever comes next; `nil` when nothing does any more.
+    func receive() -> [UInt8]? {
         var buffer = [UInt8](repeating: 0, count: 64 * 1024)
         let count = recv(descriptor, &buffer, buffer.count, 0)
         if count == 0 { reachedEnd = true }
-        guard count > 0 else { return false }
-        received += buffer[..<count]
+        return count > 0 ? Array(buffer[..<count]) : nil
+    }
+
+    private func readSome() -> Bool {
+        guard let octets = receive() else { return false }
+        received += octets
         return true
     }
 }
