@@ -21,6 +21,9 @@ struct DeclarationReader {
         return try reader.read(bytes)
     }
 
+    static let noPathSegment =
+        "a client_id may not be . or .., nor have one between / or \\: no URL could name its key set"
+
     private init(loadKey: @escaping KeyLoader, faults: DocumentFaults) {
         self.loadKey = loadKey
         self.faults = faults
@@ -81,6 +84,9 @@ struct DeclarationReader {
                 "a client_id is 1 to 128 printable ASCII characters without blanks", path: path,
                 offset: member.offset)
             return nil
+        }
+        if !id.fitsPathSegment {
+            faults.add(Self.noPathSegment, path: path, offset: member.offset)
         }
         if !clientIds.insert(id).inserted {
             faults.add("this client_id is declared twice", path: path, offset: member.offset)
