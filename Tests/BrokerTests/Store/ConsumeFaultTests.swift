@@ -104,6 +104,33 @@ import Testing
     }
 
     @Test(.timeLimit(.minutes(2)))
+    func `a statement of that name in the session already, as behind a pooler, costs no use`()
+        async throws
+    {
+        let url = try await PostgresCluster.shared().freshDatabase()
+        // Every mint leaves another statement under the name that uses prepare theirs with.
+        try await PostgresCluster.query(
+            """
+            CREATE OR REPLACE FUNCTION broker.permits(burst bigint, step bigint, tat bigint, now bigint)
+            RETURNS bigint LANGUAGE plpgsql AS $$ BEGIN
+                IF NOT EXISTS (
+                    SELECT FROM pg_prepared_statements WHERE name = '\(ConsumeBatches.statement.name)')
+                THEN
+                    EXECUTE 'PREPARE \(ConsumeBatches.statement.name) AS SELECT 1';
+                END IF;
+                RETURN GREATEST(0, (burst * step - GREATEST(tat - now, 0)) / step);
+            END $$
+            """, at: url)
+        let lane = TestLane(postgres: url) { $0.waitingLimit = 30_000 }
+        for _ in 0..<3 {
+            #expect(await lane.record(.valid()).isRecorded)
+            let use = ConsumeRecord.valid()
+            #expect(await lane.consume(use) == .consumed)
+            #expect(await lane.consume(use) == .alreadyUsed)
+        }
+    }
+
+    @Test(.timeLimit(.minutes(2)))
     func `sent as text, for a pooler that keeps no prepared statement, a use counts once`()
         async throws
     {
