@@ -10,6 +10,7 @@ let targets: [String: any FuzzTarget.Type] = [
     "http": HTTPTarget.self,
     "forwarded": ForwardedTarget.self,
     "dpop": DPoPTarget.self,
+    "assertion": AssertionTarget.self,
     "jwk": JWKTarget.self,
     "mint": MintTarget.self,
     "json5": JSON5Target.self,
