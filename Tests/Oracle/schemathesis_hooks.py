@@ -1,13 +1,42 @@
 """What script/schemathesis knows of the broker it judges and no document can say.
 
 Which client is registered, and which audience is its issuer, is data. So a mint call that is meant to be good is made for that
-client and that issuer, all but one in four, which stay with a client that does not exist. A security scheme has no pattern
-either: a DPoP field with a comma is two fields that were joined, which is no credential but broken HTTP (400). Calls that are
-meant to be bad, and every check, stay as they are.
+client and that issuer, all but one in four, which stay with a client that does not exist. A client assertion is made by the
+broker alone: where MINT_TOKEN is set, a consume call that is meant to be good brings one that was just minted, and each third
+such call the one before it again. A security scheme has no pattern either: a DPoP field with a comma is two fields that were
+joined, which is no credential but broken HTTP (400). Calls that are meant to be bad, and every check, stay as they are.
 """
+import itertools
+import json
+import os
+import ssl
+import urllib.request
+
 import schemathesis
 
 CLIENT, ISSUER = "app_demo", "https://idp.example"
+JKT = "0ZcOCORZNYy-DWpqq30jZyJGHTN0d2HglBV3uiguA4I"
+# Of the broker, its authority's certificate, and a token of the scope mint.
+URL, CA, MINT_TOKEN = (os.environ.get(name) for name in ("BROKER_URL", "BROKER_CA", "MINT_TOKEN"))
+
+
+def minted():
+    body = json.dumps({"client_id": CLIENT, "audience": ISSUER, "dpop_jkt": JKT}).encode()
+    headers = {"Content-Type": "application/json", "Authorization": f"Bearer {MINT_TOKEN}"}
+    request = urllib.request.Request(f"{URL}/v1/assertions", body, headers)
+    with urllib.request.urlopen(request, context=ssl.create_default_context(cafile=CA), timeout=20) as answer:
+        return json.load(answer)["client_assertion"]
+
+
+def fresh_fresh_used():
+    while True:
+        yield minted()
+        assertion = minted()
+        yield assertion
+        yield assertion
+
+
+assertions = fresh_fresh_used() if MINT_TOKEN else itertools.repeat(None)
 
 
 @schemathesis.hook
@@ -18,7 +47,9 @@ def before_call(context, case, kwargs):
     for name, value in (case.headers or {}).items():
         if name.lower() == "dpop":
             case.headers[name] = value.replace(",", ".")
-    if not isinstance(body.get("dpop_jkt"), str):
-        return
-    if body.get("client_id") == CLIENT or sum(body["dpop_jkt"].encode()) % 4:
-        case.body = {**body, "client_id": CLIENT, "audience": ISSUER}
+    if isinstance(body.get("client_assertion"), str):
+        if assertion := next(assertions):
+            case.body = {**body, "client_assertion": assertion, **({"audience": ISSUER} if "audience" in body else {})}
+    elif isinstance(body.get("dpop_jkt"), str):
+        if body.get("client_id") == CLIENT or sum(body["dpop_jkt"].encode()) % 4:
+            case.body = {**body, "client_id": CLIENT, "audience": ISSUER}
