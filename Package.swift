@@ -37,7 +37,6 @@ let package = Package(
             dependencies: ["AssertionMint", "JOSE", "SocketServer", "CLibpq", "CSystemd"],
             // The last is a link to docs/openapi.json: SwiftPM embeds only what lies within the target.
             resources: [
-                .embedInCode("Store/SQL/record_batch.sql"),
                 .embedInCode("Store/SQL/consume_batch.sql"), .embedInCode("Routes/openapi.json"),
             ],
             swiftSettings: settings),

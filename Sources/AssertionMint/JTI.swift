@@ -9,7 +9,7 @@ public struct JTI: Hashable, Sendable, CustomStringConvertible {
     ///
     /// - Throws: `OpenSSLError` when there is no good randomness; then nothing may be minted.
     public static func random() throws(OpenSSLError) -> JTI {
-        JTI(rawValue: Base64URL.encode(try SecureRandom.bytes(16)))
+        JTI(rawValue: Base64URL.encode(try SecureRandom.identifier()))
     }
 
     private init(rawValue: String) { self.rawValue = rawValue }

@@ -2,26 +2,22 @@
 public enum Base64URL {
     /// The text of `bytes`, without padding.
     public static func encode(_ bytes: some Collection<UInt8>) -> String {
-        var text: [UInt8] = []
-        append(bytes, to: &text)
-        return String(decoding: text, as: UTF8.self)
+        withOctets(of: bytes) { source in
+            String(unsafeUninitializedCapacity: encodedLength(source.count)) {
+                encode(source, into: $0)
+            }
+        }
     }
 
     /// Appends the text of `bytes` to `text`, for callers that build a whole JWS in one buffer.
     public static func append(_ bytes: some Collection<UInt8>, to text: inout [UInt8]) {
-        text.reserveCapacity(text.count + (bytes.count * 4 + 2) / 3)
-        var accumulator: UInt32 = 0
-        var pendingBits = 0
-        for byte in bytes {
-            accumulator = accumulator << 8 | UInt32(byte)
-            pendingBits += 8
-            while pendingBits >= 6 {
-                pendingBits -= 6
-                text.append(alphabet[Int(accumulator >> pendingBits & 0x3f)])
+        withOctets(of: bytes) { source in
+            withUnsafeTemporaryAllocation(
+                of: UInt8.self, capacity: encodedLength(source.count)
+            ) { room in
+                let length = encode(source, into: room)
+                text.append(contentsOf: UnsafeBufferPointer(rebasing: room[..<length]))
             }
-        }
-        if pendingBits > 0 {
-            text.append(alphabet[Int(accumulator << (6 - pendingBits) & 0x3f)])
         }
     }
 
@@ -33,31 +29,86 @@ public enum Base64URL {
 
     /// The octets of `text`, or `nil`, as for a `String`.
     public static func decode(_ text: some Collection<UInt8>) -> [UInt8]? {
-        guard text.count % 4 != 1 else { return nil }
-        var bytes: [UInt8] = []
-        bytes.reserveCapacity(text.count * 3 / 4)
+        withOctets(of: text) { characters in
+            guard characters.count % 4 != 1 else { return nil }
+            var isGood = true
+            let bytes = [UInt8](unsafeUninitializedCapacity: characters.count * 3 / 4) {
+                room, count in
+                isGood = decode(characters, into: room, &count)
+            }
+            return isGood ? bytes : nil
+        }
+    }
+
+    private static func decode(
+        _ text: UnsafeBufferPointer<UInt8>, into room: UnsafeMutableBufferPointer<UInt8>,
+        _ count: inout Int
+    ) -> Bool {
         var accumulator: UInt32 = 0
         var pendingBits = 0
         for character in text {
-            let value = values[Int(character)]
-            guard value != invalid else { return nil }
+            guard let value = value(of: character) else { return false }
             accumulator = accumulator << 6 | UInt32(value)
             pendingBits += 6
             if pendingBits >= 8 {
                 pendingBits -= 8
-                bytes.append(UInt8(truncatingIfNeeded: accumulator >> pendingBits))
+                room[count] = UInt8(truncatingIfNeeded: accumulator >> pendingBits)
+                count += 1
             }
         }
-        guard accumulator & (1 << pendingBits - 1) == 0 else { return nil }
-        return bytes
+        return accumulator & (1 << pendingBits - 1) == 0
     }
 
-    private static let alphabet = Array(
-        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
-    private static let invalid: UInt8 = 0xff
-    private static let values: [UInt8] = {
-        var table = [UInt8](repeating: invalid, count: 256)
-        for (value, character) in alphabet.enumerated() { table[Int(character)] = UInt8(value) }
-        return table
-    }()
+    private static func encodedLength(_ count: Int) -> Int { (count * 4 + 2) / 3 }
+
+    /// - Returns: how many characters were written.
+    @discardableResult
+    private static func encode(
+        _ source: UnsafeBufferPointer<UInt8>, into room: UnsafeMutableBufferPointer<UInt8>
+    ) -> Int {
+        let alphabet = self.alphabet.utf8Start
+        var index = 0
+        var place = 0
+        while index + 3 <= source.count {
+            let group =
+                UInt32(source[index]) << 16 | UInt32(source[index + 1]) << 8
+                | UInt32(source[index + 2])
+            room[place] = alphabet[Int(group >> 18)]
+            room[place + 1] = alphabet[Int(group >> 12 & 0x3f)]
+            room[place + 2] = alphabet[Int(group >> 6 & 0x3f)]
+            room[place + 3] = alphabet[Int(group & 0x3f)]
+            index += 3
+            place += 4
+        }
+        let left = source.count - index
+        if left > 0 {
+            let group = UInt32(source[index]) << 8 | (left == 2 ? UInt32(source[index + 1]) : 0)
+            room[place] = alphabet[Int(group >> 10)]
+            room[place + 1] = alphabet[Int(group >> 4 & 0x3f)]
+            if left == 2 { room[place + 2] = alphabet[Int(group << 2 & 0x3f)] }
+            place += left + 1
+        }
+        return place
+    }
+
+    private static func value(of character: UInt8) -> UInt8? {
+        switch character {
+        case UInt8(ascii: "A")...UInt8(ascii: "Z"): character - UInt8(ascii: "A")
+        case UInt8(ascii: "a")...UInt8(ascii: "z"): character - UInt8(ascii: "a") + 26
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): character - UInt8(ascii: "0") + 52
+        case UInt8(ascii: "-"): 62
+        case UInt8(ascii: "_"): 63
+        default: nil
+        }
+    }
+
+    /// Lends the octets where they lie; a collection without storage of its own is copied.
+    private static func withOctets<R>(
+        of bytes: some Collection<UInt8>, _ body: (UnsafeBufferPointer<UInt8>) -> R
+    ) -> R {
+        bytes.withContiguousStorageIfAvailable(body) ?? Array(bytes).withUnsafeBufferPointer(body)
+    }
+
+    private static let alphabet: StaticString =
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
 }

@@ -11,13 +11,13 @@ struct Caller: Sendable {
     /// The certificate, when one was shown and our authorities stand for it; whose it is only a client can say.
     let certificate: ClientCertificate?
 
-    /// What of this client's gates the caller can pass.
-    private func parts(for client: RegisteredClient) -> Set<Gate.Part> {
-        var parts: Set<Gate.Part> = []
-        if token != nil { parts.insert(.backendToken) }
-        if let certificate, client.settings.names(certificate) { parts.insert(.mtls) }
-        if proof != nil { parts.insert(.dpop) }
-        return parts
+    /// Whether the caller can show this part of one of the client's gates.
+    private func has(_ part: Gate.Part, for client: RegisteredClient) -> Bool {
+        switch part {
+        case .backendToken: token != nil
+        case .mtls: certificate.map(client.settings.names) ?? false
+        case .dpop: proof != nil
+        }
     }
 
     /// The client, when this caller passes one of its gates.
@@ -32,9 +32,11 @@ struct Caller: Sendable {
             throw token == nil ? .callerUnauthenticated(.noGate) : .unknownClient
         }
         if let token, token.tenant != client.tenant { throw .callerNotAllowed }
-        let parts = parts(for: client)
-        guard let gate = client.settings.gates.first(where: { $0.parts.isSubset(of: parts) }) else {
-            let isKnownHere = token != nil || parts.contains(.mtls)
+        let passed = client.settings.gates.first { gate in
+            gate.parts.allSatisfy { has($0, for: client) }
+        }
+        guard let gate = passed else {
+            let isKnownHere = token != nil || has(.mtls, for: client)
             throw isKnownHere ? .callerNotAllowed : .callerUnauthenticated(.noGate)
         }
         return (client, gate)

@@ -44,10 +44,12 @@ struct Credentials: Sendable {
 
     /// The token68 of `Bearer <token>` (RFC 6750 §2.1); the scheme in any letter case, one blank.
     private static func bearerToken(_ field: String) -> String? {
-        let parts = field.split(separator: " ", omittingEmptySubsequences: false)
-        guard parts.count == 2, parts[0].lowercased() == "bearer", !parts[1].isEmpty,
-            parts[1].utf8.count <= 512
+        let scheme = field.utf8.prefix(6)
+        let token = field.utf8.dropFirst(7)
+        guard scheme.elementsEqual("bearer".utf8, by: { $0 | 0x20 == $1 }),
+            field.utf8.dropFirst(6).first == UInt8(ascii: " "), (1...512).contains(token.count),
+            !token.contains(UInt8(ascii: " "))
         else { return nil }
-        return String(parts[1])
+        return String(Substring(token))
     }
 }

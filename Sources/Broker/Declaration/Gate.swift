@@ -13,6 +13,8 @@ struct Gate: Hashable, Sendable, CustomStringConvertible {
     }
 
     let parts: Set<Part>
+    /// The parts joined by `+`, as the log names the gate that was passed.
+    let description: String
 
     /// Reads `"dpop"` or `["backend_token", "dpop"]`.
     init?(_ json: JSONValue) {
@@ -22,10 +24,8 @@ struct Gate: Hashable, Sendable, CustomStringConvertible {
             Set(parts).count == parts.count
         else { return nil }
         self.parts = Set(parts)
+        description = parts.map(\.rawValue).sorted().joined(separator: "+")
     }
-
-    /// The parts joined by `+`, as the log names the gate that was passed.
-    var description: String { parts.map(\.rawValue).sorted().joined(separator: "+") }
 
     func write(to json: inout JSONWriter) {
         let names = parts.map(\.rawValue).sorted()

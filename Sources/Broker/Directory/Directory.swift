@@ -40,8 +40,9 @@ final class Directory: Sendable {
     }
 
     func isBlocked(_ jkt: DpopJkt, client: ClientId) -> Bool {
-        blocks.contains(Block(jkt: jkt, client: nil))
-            || blocks.contains(Block(jkt: jkt, client: client))
+        !blocks.isEmpty
+            && (blocks.contains(Block(jkt: jkt, client: nil))
+                || blocks.contains(Block(jkt: jkt, client: client)))
     }
 
     /// Whether any client at all names this certificate: then it is no stranger's.

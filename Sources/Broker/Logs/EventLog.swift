@@ -11,12 +11,19 @@ import Synchronization
 final class EventLog: Sendable {
     private struct Pending {
         var bytes: [UInt8] = []
+        /// Octets that are being written at present.
+        var leaving = 0
         var dropped = 0
+        var isDrainDue = false
+
+        var count: Int { bytes.count + leaving }
     }
 
     private let descriptor: Int32
     private let capacity: Int
     private let queue = DispatchQueue(label: "broker.log")
+    /// How long an event may wait for others to be written with it: a write a mint costs more than making its line.
+    private static let gathering = DispatchTimeInterval.milliseconds(5)
     private let pending = Mutex(Pending())
 
     /// - Parameters:
@@ -28,27 +35,30 @@ final class EventLog: Sendable {
     }
 
     /// Whether events would be lost if more were written now.
-    var isStalled: Bool { pending.withLock { $0.bytes.count >= capacity } }
+    var isStalled: Bool { pending.withLock { $0.count >= capacity } }
 
     /// Queues an event: `ts` and `event` first, then what `members` writes.
     func write(_ event: String, at microseconds: Int64, _ members: (inout JSONWriter) -> Void) {
         let line = Self.line(event, at: microseconds, members)
         let isFirst = pending.withLock { pending in
-            guard pending.bytes.count < 2 * capacity else {
+            guard pending.count < 2 * capacity else {
                 pending.dropped += 1
                 return false
             }
-            let isFirst = pending.bytes.isEmpty
             if pending.dropped > 0 {
                 pending.bytes += Self.line("log.dropped", at: microseconds) { json in
                     json.member("events", pending.dropped)
                 }
+                pending.bytes.append(0x0a)
                 pending.dropped = 0
             }
             pending.bytes += line
+            pending.bytes.append(0x0a)
+            let isFirst = !pending.isDrainDue
+            pending.isDrainDue = true
             return isFirst
         }
-        if isFirst { queue.async { self.drain() } }
+        if isFirst { queue.asyncAfter(deadline: .now() + Self.gathering) { self.drain() } }
     }
 
     /// Waits until everything queued so far was written, or `limit` has passed: a reader that is stuck must not keep the
@@ -73,20 +83,22 @@ final class EventLog: Sendable {
             $0.member("event", event)
             members(&$0)
         }
-        return json.bytes + [0x0a]
+        return json.bytes
     }
 
     private func drain() {
         while true {
-            let chunk = pending.withLock { $0.bytes }
+            let chunk = pending.withLock { pending -> [UInt8] in
+                var chunk: [UInt8] = []
+                swap(&chunk, &pending.bytes)
+                // Counted until it is written, so that `isStalled` knows what a blocked write still holds.
+                pending.leaving = chunk.count
+                pending.isDrainDue = !chunk.isEmpty
+                return chunk
+            }
             guard !chunk.isEmpty else { return }
             writeAll(chunk)
-            // Taken out only now, so that `isStalled` counts what a blocked write still holds.
-            let isEmpty = pending.withLock { pending in
-                pending.bytes.removeFirst(chunk.count)
-                return pending.bytes.isEmpty
-            }
-            if isEmpty { return }
+            pending.withLock { $0.leaving = 0 }
         }
     }
 

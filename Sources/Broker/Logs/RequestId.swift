@@ -6,7 +6,7 @@ enum RequestId {
     static func choose(traceparent: String?) -> String {
         if let traceparent, let id = traceId(of: traceparent) { return id }
         // A request id is no secret: without randomness it is merely less useful.
-        let bytes = (try? SecureRandom.bytes(16)) ?? [UInt8](repeating: 0, count: 16)
+        let bytes = (try? SecureRandom.identifier()) ?? [UInt8](repeating: 0, count: 16)
         return hex(bytes)
     }
 
@@ -24,18 +24,23 @@ enum RequestId {
     }
 
     private static func isLowerHex(_ text: Substring) -> Bool {
-        text.utf8.allSatisfy(digits.contains)
+        text.utf8.allSatisfy {
+            (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0)
+                || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains($0)
+        }
     }
 
     private static func hex(_ bytes: [UInt8]) -> String {
-        var text: [UInt8] = []
-        text.reserveCapacity(bytes.count * 2)
-        for byte in bytes {
-            text.append(digits[Int(byte >> 4)])
-            text.append(digits[Int(byte & 0xf)])
+        String(unsafeUninitializedCapacity: bytes.count * 2) { text in
+            for (place, byte) in bytes.enumerated() {
+                text[2 * place] = digit(byte >> 4)
+                text[2 * place + 1] = digit(byte & 0xf)
+            }
+            return bytes.count * 2
         }
-        return String(decoding: text, as: UTF8.self)
     }
 
-    private static let digits = Array("0123456789abcdef".utf8)
+    private static func digit(_ value: UInt8) -> UInt8 {
+        value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "a") + value - 10
+    }
 }

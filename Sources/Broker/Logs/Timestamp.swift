@@ -5,9 +5,26 @@ enum Timestamp {
         let (days, microsecondOfDay) = microseconds.quotientAndRemainderFlooring(by: 86_400_000_000)
         let (year, month, day) = civilDate(daysSince1970: days)
         let second = microsecondOfDay / 1_000_000
-        return "\(pad(year, 4))-\(pad(month, 2))-\(pad(day, 2))T"
-            + "\(pad(second / 3600, 2)):\(pad(second / 60 % 60, 2)):\(pad(second % 60, 2))"
-            + ".\(pad(microsecondOfDay % 1_000_000, 6))Z"
+        return String(unsafeUninitializedCapacity: 27) { text in
+            var place = 0
+            func write(_ number: Int64, _ width: Int, _ end: Unicode.Scalar) {
+                var rest = number
+                for digit in (place..<place + width).reversed() {
+                    text[digit] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10)
+                    rest /= 10
+                }
+                text[place + width] = UInt8(ascii: end)
+                place += width + 1
+            }
+            write(year, 4, "-")
+            write(month, 2, "-")
+            write(day, 2, "T")
+            write(second / 3600, 2, ":")
+            write(second / 60 % 60, 2, ":")
+            write(second % 60, 2, ".")
+            write(microsecondOfDay % 1_000_000, 6, "Z")
+            return place
+        }
     }
 
     /// Reads what `rfc3339` writes, and no other spelling of a moment; `nil` for anything else.
@@ -50,11 +67,6 @@ enum Timestamp {
         let day = dayOfYear - (153 * monthFromMarch + 2) / 5 + 1
         let month = monthFromMarch < 10 ? monthFromMarch + 3 : monthFromMarch - 9
         return (yearOfEra + era * 400 + (month <= 2 ? 1 : 0), month, day)
-    }
-
-    private static func pad(_ number: Int64, _ width: Int) -> String {
-        let digits = String(number)
-        return String(repeating: "0", count: max(0, width - digits.utf8.count)) + digits
     }
 }
 

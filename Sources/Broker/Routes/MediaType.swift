@@ -11,6 +11,7 @@ enum MediaType {
 
     /// Whether a `Content-Type` is `application/json`, in any letter case, with at most a UTF-8 charset (RFC 9110 §8.3).
     static func isJSON(_ field: String) -> Bool {
+        if field == "application/json" { return true }
         let parts = field.lowercased().split(separator: ";", omittingEmptySubsequences: false).map {
             $0.trimmingBlanks
         }

@@ -158,14 +158,14 @@ final class MintRoute: Sendable {
         addNonce(to: &response, if: exchange.request.head.headers.count("dpop") > 0)
         exchange.event.remaining = reply.limit.remaining
         exchange.event.writeMinted(to: log, at: clock.microseconds())
-        exchange.reply.send(response)
+        exchange.reply.sendOnLane(response)
     }
 
     private func finish(_ exchange: MintExchange, _ error: BrokerError) {
         // No assertion left, so the jti names nothing, whether or not it was committed.
         exchange.event.jti = nil
         let head = exchange.request.head
-        exchange.reply.send(
+        exchange.reply.sendOnLane(
             refusal(
                 error, event: exchange.event, remote: head.remote, caller: exchange.caller,
                 withNonce: head.headers.count("dpop") > 0))

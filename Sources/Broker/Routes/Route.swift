@@ -81,8 +81,11 @@ enum RoutePattern: String, CaseIterable, Sendable {
 
     var methods: [String] {
         switch self {
-        case .mint, .consume: ["POST"]
-        case .keySet, .liveness, .readiness, .description: ["GET", "HEAD"]
+        case .mint, .consume: Self.post
+        case .keySet, .liveness, .readiness, .description: Self.get
         }
     }
+
+    private static let post = ["POST"]
+    private static let get = ["GET", "HEAD"]
 }

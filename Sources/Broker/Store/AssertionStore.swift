@@ -20,8 +20,8 @@ protocol AssertionStore: AnyObject, Sendable {
     func consume(_ record: ConsumeRecord, then: @escaping @Sendable (ConsumeVerdict) -> Void)
 }
 
-/// What one mint wants committed.
-struct MintRecord: Sendable {
+/// What one mint wants committed. One object, since it is handed on several times and has many parts.
+final class MintRecord: Sendable {
     let clientId: String
     let tenantId: String
     /// The install's key thumbprint, 43 characters of base64url.
@@ -39,6 +39,24 @@ struct MintRecord: Sendable {
     let tenant: RatePolicy?
     /// The declaration the caller was decided on.
     let revision: Int64
+
+    init(
+        clientId: String, tenantId: String, dpopJkt: String, jti: String, issuedAt: Int64,
+        expiresAt: Int64, proof: ProofUse?, install: RatePolicy, client: RatePolicy?,
+        tenant: RatePolicy?, revision: Int64
+    ) {
+        self.clientId = clientId
+        self.tenantId = tenantId
+        self.dpopJkt = dpopJkt
+        self.jti = jti
+        self.issuedAt = issuedAt
+        self.expiresAt = expiresAt
+        self.proof = proof
+        self.install = install
+        self.client = client
+        self.tenant = tenant
+        self.revision = revision
+    }
 }
 
 /// The one use of a DPoP proof (RFC 9449 §11.1).

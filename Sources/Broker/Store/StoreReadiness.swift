@@ -31,11 +31,11 @@ struct StoreReadiness: Sendable {
             let rows = try await connection.query(Self.question)
             guard let row = rows.first else { return .notReady(.refused) }
             if try !row.boolean("writable") { return .notReady(.readOnly) }
-            if try !row.boolean("privileged") { return .notReady(.noPrivilege) }
             // A newer schema is fine: columns come first, code second.
             if try row.integer("version") < Int64(schemaVersion) {
                 return .notReady(.schemaOutdated)
             }
+            if try !row.boolean("privileged") { return .notReady(.noPrivilege) }
             return .ready
         } catch {
             switch error.sqlState {
@@ -52,13 +52,11 @@ struct StoreReadiness: Sendable {
     private static let question = """
         SELECT NOT pg_is_in_recovery()
                 AND current_setting('transaction_read_only') = 'off' AS writable,
-            has_table_privilege('broker.assertion_jti', 'INSERT')
-                AND has_table_privilege('broker.proof_jti', 'INSERT')
+            COALESCE((SELECT has_function_privilege(oid, 'EXECUTE') FROM pg_proc
+                    WHERE pronamespace = 'broker'::regnamespace AND proname = 'record_batch'), false)
                 AND has_table_privilege('broker.consumed_jti', 'INSERT')
-                AND has_table_privilege('broker.install_rate', 'INSERT')
-                AND has_table_privilege('broker.install_rate', 'UPDATE')
-                AND has_table_privilege('broker.shared_rate', 'INSERT')
-                AND has_table_privilege('broker.shared_rate', 'UPDATE')
+                AND num_nulls('broker.assertion_jti'::regclass, 'broker.proof_jti'::regclass,
+                    'broker.install_rate'::regclass, 'broker.shared_rate'::regclass) = 0
                 AND EXISTS (SELECT FROM broker.declaration) AS privileged,
             (SELECT COALESCE(max(version), 0) FROM broker.schema_migration) AS version
         """

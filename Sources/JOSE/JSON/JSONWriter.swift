@@ -64,7 +64,11 @@ public struct JSONWriter: Sendable {
     /// Writes an integer value.
     public mutating func integer(_ value: some BinaryInteger) {
         beginValue()
-        bytes.append(contentsOf: String(value).utf8)
+        if let value = Int64(exactly: value) {
+            appendDigits(of: value)
+        } else {
+            bytes.append(contentsOf: String(value).utf8)
+        }
         needsComma = true
     }
 
@@ -115,7 +119,46 @@ public struct JSONWriter: Sendable {
         if needsComma { bytes.append(UInt8(ascii: ",")) }
     }
 
+    private mutating func appendDigits(of value: Int64) {
+        withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 20) { digits in
+            var place = 20
+            var rest = value.magnitude
+            repeat {
+                place -= 1
+                digits[place] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10)
+                rest /= 10
+            } while rest > 0
+            if value < 0 {
+                place -= 1
+                digits[place] = UInt8(ascii: "-")
+            }
+            bytes.append(contentsOf: UnsafeBufferPointer(rebasing: digits[place...]))
+        }
+    }
+
+    /// Whether every octet is printable ASCII without quotes and backslashes, as nearly all that is ever written: eight
+    /// octets at a time, by arithmetic that marks the top bit of some octet when any is special.
+    private func isPlain(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
+        let ones: UInt64 = 0x0101_0101_0101_0101
+        func zeros(_ word: UInt64) -> UInt64 { (word &- ones) & ~word }
+        var special: UInt64 = 0
+        var place = 0
+        let octets = UnsafeRawBufferPointer(text)
+        while place + 8 <= octets.count {
+            let word = octets.loadUnaligned(fromByteOffset: place, as: UInt64.self)
+            special |= word | (word &- ones &* 0x20) & ~word  // beyond ASCII, or a control character
+            special |= zeros(word ^ ones &* 0x22) | zeros(word ^ ones &* 0x5c)
+            special |= zeros(word ^ ones &* 0x7f)
+            place += 8
+        }
+        guard special & ones &* 0x80 == 0 else { return false }
+        return octets[place...].allSatisfy {
+            $0 >= 0x20 && $0 < 0x7f && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\")
+        }
+    }
+
     private mutating func appendEscaped(_ text: UnsafeBufferPointer<UInt8>) {
+        if isPlain(text) { return bytes.append(contentsOf: text) }
         var runStart = 0
         var index = 0
         while index < text.count {

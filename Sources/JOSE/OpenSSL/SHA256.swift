@@ -7,11 +7,16 @@ public enum SHA256 {
 
     /// The 32-octet digest of `bytes`.
     public static func hash(_ bytes: some Collection<UInt8>) -> [UInt8] {
-        let input = Array(bytes)
-        return [UInt8](unsafeUninitializedCapacity: length) { buffer, count in
+        bytes.withContiguousStorageIfAvailable(hash)
+            ?? Array(bytes).withUnsafeBufferPointer(hash)
+    }
+
+    private static func hash(_ input: UnsafeBufferPointer<UInt8>) -> [UInt8] {
+        [UInt8](unsafeUninitializedCapacity: length) { buffer, count in
             var written: UInt32 = 0
             let done = EVP_Digest(
-                input, input.count, buffer.baseAddress, &written, Algorithms.sha256, nil)
+                input.baseAddress, input.count, buffer.baseAddress, &written, Algorithms.sha256,
+                nil)
             // A digest fails only when memory is exhausted; a wrong digest must never be handed on.
             precondition(done == 1 && written == length, "SHA-256 failed")
             count = length

@@ -1,3 +1,5 @@
+internal import Glibc
+
 /// A request's header fields: the head's octets and where each field lies in them. Strings are made when asked for.
 ///
 /// Octets that are not UTF-8 read as U+FFFD, so such a value equals no text a handler looks for.
@@ -63,12 +65,19 @@ public struct HTTPHeaders: Sendable {
     }
 
     private func matches(_ field: Field, _ name: String) -> Bool {
-        let utf8 = name.utf8
-        guard field.name.count == utf8.count else { return false }
-        return octets[field.name].elementsEqual(utf8)
+        var name = name
+        return name.withUTF8 { name in
+            guard field.name.count == name.count, let start = name.baseAddress else { return false }
+            return octets.withUnsafeBufferPointer { octets in
+                guard let base = octets.baseAddress else { return false }
+                return memcmp(base + field.name.lowerBound, start, name.count) == 0
+            }
+        }
     }
 
     private func value(of field: Field) -> String {
-        String(decoding: octets[field.value], as: UTF8.self)
+        octets.withUnsafeBufferPointer {
+            String(decoding: UnsafeBufferPointer(rebasing: $0[field.value]), as: UTF8.self)
+        }
     }
 }

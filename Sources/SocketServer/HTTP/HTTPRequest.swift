@@ -1,5 +1,7 @@
 /// A request's head: everything before its body, already validated.
-public struct HTTPRequestHead: Sendable {
+///
+/// One object, since it is handed on several times and has many parts.
+public final class HTTPRequestHead: Sendable {
     /// A method this server knows, in upper case.
     public let method: String
     /// The path exactly as sent, still percent-encoded: it starts with `/`, each escape is `%` and two hex digits
@@ -27,7 +29,7 @@ public struct HTTPRequestHead: Sendable {
     let isHTTP10: Bool
 
     /// Makes a head without a socket, for the tests of a handler.
-    public init(
+    public convenience init(
         method: String, path: String, query: String? = nil, authority: String = "localhost",
         headers: HTTPHeaders = HTTPHeaders([]), remote: RemoteAddress = .loopback,
         isSecure: Bool = true, clientCertificate: ClientCertificate? = nil

@@ -34,7 +34,7 @@ enum ResponseEncoder {
         }
         // In a 304 it would have to be the length of the 200 that is left out (RFC 9110 §8.6).
         if response.status != 204, response.status != 304 {
-            append("Content-Length", "\(response.body.count)", to: &output)
+            append("Content-Length", String(response.body.count), to: &output)
         }
         if context.closes {
             output.append(contentsOf: "Connection: close\r\n".utf8)

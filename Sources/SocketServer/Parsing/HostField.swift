@@ -32,9 +32,12 @@ enum HostField {
 
     /// The host of a valid `host[:port]`, in lower case and without port.
     static func host(of authority: String) -> String {
-        let lower = authority.lowercased()
-        if lower.hasPrefix("[") { return String(lower.prefix { $0 != "]" }) + "]" }
-        return String(lower.prefix { $0 != ":" })
+        let octets = authority.utf8
+        let host =
+            octets.first == UInt8(ascii: "[")
+            ? octets.firstIndex(of: UInt8(ascii: "]")).map { octets[...$0] } ?? octets[...]
+            : octets.prefix { $0 != UInt8(ascii: ":") }
+        return String(Substring(host)).lowercased()
     }
 
     /// RFC 3986 §3.2.3 lets a port be empty.

@@ -40,9 +40,10 @@ struct RequestLine {
 
     /// Methods are case-sensitive (RFC 9110 §9.1).
     private static func knownMethod(_ octets: Slice<Octets>) -> String? {
-        for method in [
-            "GET", "POST", "HEAD", "PUT", "DELETE", "OPTIONS", "PATCH", "TRACE", "CONNECT", "QUERY",
-        ] where octets.elementsEqual(method.utf8) { return method }
-        return nil
+        knownMethods.first { octets.elementsEqual($0.utf8) }
     }
+
+    private static let knownMethods = [
+        "POST", "GET", "HEAD", "PUT", "DELETE", "OPTIONS", "PATCH", "TRACE", "CONNECT", "QUERY",
+    ]
 }

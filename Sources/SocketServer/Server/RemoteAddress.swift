@@ -67,7 +67,7 @@ public struct RemoteAddress: Sendable, Hashable, CustomStringConvertible {
     public var description: String {
         switch kind {
         case .unix: return "unix"
-        case .ipv4: return "\(low >> 24 & 255).\(low >> 16 & 255).\(low >> 8 & 255).\(low & 255)"
+        case .ipv4: return dottedDecimal
         case .ipv6: break
         }
         var address = (high.bigEndian, low.bigEndian)
@@ -78,6 +78,25 @@ public struct RemoteAddress: Sendable, Hashable, CustomStringConvertible {
                     AF_INET6, &address, text.baseAddress, socklen_t(INET6_ADDRSTRLEN))
             else { return "::" }
             return String(cString: text)
+        }
+    }
+
+    /// At most 15 octets, so that the string needs no memory of its own.
+    private var dottedDecimal: String {
+        String(unsafeUninitializedCapacity: 15) { text in
+            var place = 0
+            func write(_ value: UInt8) {
+                text[place] = value
+                place += 1
+            }
+            for shift: UInt64 in [24, 16, 8, 0] {
+                let octet = UInt8(truncatingIfNeeded: low >> shift)
+                if octet >= 100 { write(UInt8(ascii: "0") + octet / 100) }
+                if octet >= 10 { write(UInt8(ascii: "0") + octet / 10 % 10) }
+                write(UInt8(ascii: "0") + octet % 10)
+                if shift > 0 { write(UInt8(ascii: ".")) }
+            }
+            return place
         }
     }
 }

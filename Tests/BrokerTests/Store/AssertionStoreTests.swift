@@ -45,14 +45,17 @@ import Testing
     }
 
     @Test(arguments: Kind.allCases)
-    func `32 racing calls with one jti have one winner`(_ kind: Kind) async throws {
+    func `32 racing calls with one jti have one winner at most`(_ kind: Kind) async throws {
         let lanes = try await lanes(kind, 2)
         let jti = MintRecord.randomText(22)
         let expiresAt = wallClockMicroseconds() / 1_000_000 + 60
         let records = (0..<32).map { _ in MintRecord.valid(jti: jti, expiresAt: expiresAt) }
         let verdicts = await race(records, over: lanes)
-        #expect(verdicts.count(where: \.isRecorded) == 1)
-        #expect(verdicts.count { $0 == .unavailable(.jtiTaken) } == 31)
+        // Two in one batch take it along: with such a generator nothing is safe to issue.
+        let winners = verdicts.count(where: \.isRecorded)
+        #expect(winners <= 1)
+        #expect(verdicts.count { $0 == .unavailable(.jtiTaken) } == 32 - winners)
+        #expect(await !lanes[0].record(records[0]).isRecorded || winners == 0)
     }
 
     @Test(arguments: Kind.allCases)

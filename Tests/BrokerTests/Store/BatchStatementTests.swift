@@ -4,46 +4,13 @@ import Testing
 @testable import Broker
 
 @Suite struct BatchStatementTests {
-    /// Planning this statement costs several times what running it does, so it must happen once a connection.
-    @Test func `one plan serves batches of every size`() async throws {
-        let connection = ControlConnection(
-            conninfo: try await PostgresCluster.shared().freshDatabase())
-        let plans = try await connection.transaction { session throws(PostgresError) in
-            try session.query("PREPARE batch AS \(BatchStatement.sql)")
-            for count in [1, 2, 64, 1, 256, 5, 1, 1, 30, 1, 1, 128] {
-                try session.query(Self.execute(count))
-            }
-            return try session.query(
-                "SELECT custom_plans, generic_plans FROM pg_prepared_statements WHERE name = 'batch'"
-            )
-        }
-        // Postgres tries five before it settles.
-        #expect(try plans[0].integer("custom_plans") <= 5)
-        #expect(try plans[0].integer("generic_plans") >= 7)
-    }
-
-    private static func execute(_ count: Int) -> String {
-        func array(_ element: (Int) -> String) -> String {
-            "'{\((0..<count).map(element).joined(separator: ","))}'"
-        }
-        let now = wallClockMicroseconds()
-        return """
-            EXECUTE batch (\(now), \(count), \(array { _ in "0" }), \(array { _ in "app" }),
-                \(array { _ in MintRecord.randomJkt() }), \(array { _ in MintRecord.randomText(22) }),
-                \(array { _ in "\(now / 1_000_000 + 60)" }), \(array { _ in "NULL" }),
-                \(array { _ in "0" }), \(array { _ in "install" }), \(array { _ in "10" }),
-                \(array { _ in "1000" }), \(array { _ in "0" }), \(array { _ in "0" }),
-                '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}')
-            """
-    }
-
     @Test func `Postgres reads our binary arrays as what they were`() async throws {
         let url = try await PostgresCluster.shared().freshDatabase()
         let link = try PostgresLink(connecting: url, deadline: .now().adding(milliseconds: 20_000))
         var bound = StatementParameters()
         bound.append(bigints: [.min, -1, 0, 1, .max])
         bound.append(integers: [.min, 0, .max])
-        bound.append(booleans: [true, false])
+        bound.append(optionalBigints: [1, nil])
         bound.append(texts: ["", "a,\"b\\", "é{}", "NULL"])
         bound.append(byteas: [[], nil, [0, 255, 92]])
         bound.append(texts: [])
@@ -51,14 +18,14 @@ import Testing
         bound.appendNull()
         let result = try link.run(
             """
-            SELECT $1::bigint[], $2::integer[], $3::boolean[], $4::text[], $5::bytea[], $6::text[],
+            SELECT $1::bigint[], $2::integer[], $3::bigint[], $4::text[], $5::bytea[], $6::text[],
                 $7::bytea, $8::text
             """, bound, deadline: .now().adding(milliseconds: 20_000))
         let texts = (0..<result.columnCount).map { result.text(row: 0, column: $0) }
         #expect(
             texts == [
                 "{-9223372036854775808,-1,0,1,9223372036854775807}",
-                "{-2147483648,0,2147483647}", "{t,f}", #"{"","a,\"b\\","é{}","NULL"}"#,
+                "{-2147483648,0,2147483647}", "{1,NULL}", #"{"","a,\"b\\","é{}","NULL"}"#,
                 #"{"\\x",NULL,"\\x00ff5c"}"#, "{}", #"\x"#, nil,
             ])
     }

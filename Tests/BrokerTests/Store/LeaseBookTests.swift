@@ -76,7 +76,7 @@ import Testing
     @Test(arguments: 0..<100)
     func `no interleaving of lanes lets through more than the burst and what came back`(
         seed: Int
-    ) {
+    ) throws {
         var random = SeededRandom(seed: UInt64(seed))
         let policy = RatePolicy(
             name: "client", burst: Int.random(in: 1...400, using: &random),
@@ -92,8 +92,8 @@ import Testing
             let index = Int.random(in: 0..<lanes.count, using: &random)
             if let batch = lanes[index].inFlight {
                 // The database decides now; the answer comes, late, or never.
-                let answer = database.decide(
-                    batch, brokerNow: 1_800_000_000_000_000 + clock.now)
+                let answer = try #require(
+                    database.decide(batch, brokerNow: 1_800_000_000_000_000 + clock.now))
                 let counted = lanes[index].answered(
                     batch, answer, isLost: Int.random(in: 0..<20, using: &random) == 0)
                 passed.append((lanes[index].sentAt, counted.fromLease))

@@ -43,7 +43,10 @@ final class MemoryAssertionStore: AssertionStore, @unchecked Sendable {
         while true {
             let now = Int64(MonotonicTime.now().nanoseconds / 1000)
             let batch = MintBatch([record], leases: &leases, now: now)
-            let answer = database.decide(batch, brokerNow: wallClockMicroseconds())
+            guard let answer = database.decide(batch, brokerNow: wallClockMicroseconds()) else {
+                batch.giveUp(leases: &leases)
+                return .unavailable(.jtiTaken)
+            }
             batch.settle(answer, leases: &leases, sentAt: now)
             if let verdict = batch.verdict(answer.decisions[0], at: 0) { return verdict }
         }

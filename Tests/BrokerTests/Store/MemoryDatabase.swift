@@ -2,7 +2,7 @@ import Synchronization
 
 @testable import Broker
 
-/// The database's part of the store as a plain model: the rules of `record_batch.sql`, in memory.
+/// The database's part of the store as a plain model: the rules of `broker.record_batch`, in memory.
 ///
 /// The twin for route tests and the oracle for properties; the same protocol suite runs against it and Postgres.
 final class MemoryDatabase: Sendable {
@@ -65,8 +65,12 @@ final class MemoryDatabase: Sendable {
     }
 
     /// - Parameter brokerNow: The broker's clock, in microseconds.
-    func decide(_ batch: MintBatch, brokerNow: Int64) -> BatchAnswer {
-        state.withLock { Self.decide(batch, brokerNow: brokerNow, now: clock(), &$0) }
+    /// - Returns: `nil` when a jti of the batch was there before: nothing of it is committed.
+    func decide(_ batch: MintBatch, brokerNow: Int64) -> BatchAnswer? {
+        state.withLock { state in
+            guard state.jtis.isDisjoint(with: batch.records.map(\.jti)) else { return nil }
+            return Self.decide(batch, brokerNow: brokerNow, now: clock(), &state)
+        }
     }
 
     private static func decide(
@@ -117,7 +121,8 @@ final class MemoryDatabase: Sendable {
                 codes[index] = .installLimited
                 waits[index] = limit.wait(tat: tat, now: now)
             } else {
-                codes[index] = state.jtis.insert(record.jti).inserted ? .recorded : .jtiTaken
+                codes[index] = .recorded
+                state.jtis.insert(record.jti)
                 left[index] = limit.permits(tat: tat, now: now)
                 waits[index] = tat - now
             }

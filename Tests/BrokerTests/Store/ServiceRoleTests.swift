@@ -58,6 +58,12 @@ import Testing
         "UPDATE broker.api_token SET revoked_at = NULL", "DELETE FROM broker.server_secret",
         "UPDATE broker.server_secret SET value = ''", "DELETE FROM broker.install_rate",
         "DELETE FROM broker.shared_rate",
+        // All four are behind record_batch.
+        "INSERT INTO broker.assertion_jti VALUES (1, 0, 'x', 'app', 'y')",
+        "INSERT INTO broker.proof_jti VALUES (0, '\\x00')",
+        "UPDATE broker.install_rate SET tat = 0", "UPDATE broker.shared_rate SET tat = 0",
+        "SELECT tat FROM broker.install_rate", "SELECT jti FROM broker.assertion_jti",
+        "SELECT hash FROM broker.proof_jti", "SELECT broker.proof_seen(0, '\\x00')",
         "INSERT INTO broker.schema_migration VALUES (9, 'x', 'y')",
         "CREATE TABLE broker.mine ()", "DROP TABLE broker.proof_jti",
     ])

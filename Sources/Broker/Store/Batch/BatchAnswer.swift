@@ -1,15 +1,14 @@
 /// What the database decided about one batch.
 struct BatchAnswer: Sendable, Equatable {
-    /// The numbers of `record_batch.sql`.
+    /// The numbers of `broker.record_batch`.
     enum Code: Int32, Sendable {
         case recorded = 0
         case installLimited, clientLimited, tenantLimited
         case proofReplayed
         case stale
         case clockSkew
-        case jtiTaken
-        /// A permit was freed in this batch, or a shared limit had no row yet.
-        case decideAgain
+        /// A permit was freed in this batch, or another record kept the batch from doing anything.
+        case decideAgain = 8
     }
 
     struct Decision: Sendable, Equatable {
@@ -28,6 +27,6 @@ struct BatchAnswer: Sendable, Equatable {
 
     /// One a record, in the batch's order.
     let decisions: [Decision]
-    /// One a shared limit, in the batch's order; `nil` where the database did nothing.
+    /// One a shared limit, in the batch's order; `nil` where nothing was decided.
     let leases: [Lease?]
 }

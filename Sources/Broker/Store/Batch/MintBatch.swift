@@ -1,6 +1,7 @@
 /// The records that go to the database together, and the shared limits they stand under.
 struct MintBatch: Sendable {
     let records: [MintRecord]
+    let order: InstallOrder
     let quotas: [SharedQuota]
     /// For each record the place of its client's limit in `quotas`, counted from 1; 0 for none.
     let clientLimits: [Int32]
@@ -25,6 +26,7 @@ struct MintBatch: Sendable {
         clientLimits = records.map { place(of: $0.clientLimit) }
         tenantLimits = records.map { place(of: $0.tenantLimit) }
         self.records = records
+        order = InstallOrder(records)
         var quotas: [SharedQuota] = []
         for (limit, demand) in zip(limits, demand) {
             quotas.append(leases.quote(limit, demand: demand, now: now))
@@ -73,7 +75,6 @@ struct MintBatch: Sendable {
         case .proofReplayed: return .proofReplayed
         case .stale: return .stale
         case .clockSkew: return .unavailable(.clockSkew)
-        case .jtiTaken: return .unavailable(.jtiTaken)
         case .decideAgain: return nil
         }
     }

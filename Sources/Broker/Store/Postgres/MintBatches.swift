@@ -6,7 +6,10 @@ struct MintBatches: BatchKind {
 
     static func isWellFormed(_ record: MintRecord) -> Bool { record.isWellFormed }
 
-    static func unavailable(_ fault: StoreFault) -> MintVerdict { .unavailable(fault) }
+    static func unavailable(_ fault: StoreFault) -> MintVerdict {
+        // All else that could be there twice gives way (ON CONFLICT).
+        .unavailable(fault == .refused(sqlState: "23505") ? .jtiTaken : fault)
+    }
 
     mutating func batch(of records: [MintRecord], now: Int64) -> MintBatch {
         MintBatch(records, leases: &leases, now: now)

@@ -56,6 +56,34 @@ struct QueryResult: ~Copyable {
         return Value(bigEndian: bytes.loadUnaligned(as: Value.self))
     }
 
+    /// The elements of a one-dimensional array of integers in a binary-format result (as `array_send` writes it); `nil`
+    /// for NULL or another form.
+    func array<Value: FixedWidthInteger>(_: Value.Type, row: Int, column: Int) -> [Value?]? {
+        guard let bytes = bytes(row: row, column: column) else { return nil }
+        var place = 0
+        func next<Field: FixedWidthInteger>(_: Field.Type) -> Field? {
+            guard place + MemoryLayout<Field>.size <= bytes.count else { return nil }
+            defer { place += MemoryLayout<Field>.size }
+            return Field(bigEndian: bytes.loadUnaligned(fromByteOffset: place, as: Field.self))
+        }
+        guard let dimensions = next(Int32.self), next(Int64.self) != nil else { return nil }
+        if dimensions == 0 { return [] }
+        guard dimensions == 1, let count = next(Int32.self), next(Int32.self) == 1 else {
+            return nil
+        }
+        var elements: [Value?] = []
+        for _ in 0..<max(0, count) {
+            switch next(Int32.self) {
+            case -1: elements.append(nil)
+            case Int32(MemoryLayout<Value>.size):
+                guard let value = next(Value.self) else { return nil }
+                elements.append(value)
+            default: return nil
+            }
+        }
+        return elements
+    }
+
     /// The fields of an error by libpq's codes, `PG_DIAG_…`: macros of a form Swift does not import.
     private enum Field: Int32 {
         case sqlState = 0x43  // 'C'

@@ -15,10 +15,11 @@ extension StatementParameters {
         }
     }
 
-    mutating func append(booleans: some Collection<Bool>) {
-        appendArray(booleans, elementType: 16) { bytes, value in
-            bytes.append(bigEndian: Int32(1))
-            bytes.append(value ? 1 : 0)
+    /// `nil` is NULL.
+    mutating func append(optionalBigints: some Collection<Int64?>) {
+        appendArray(optionalBigints, elementType: 20) { bytes, value in
+            bytes.append(bigEndian: value == nil ? Int32(-1) : 8)
+            if let value { bytes.append(bigEndian: value) }
         }
     }
 

@@ -43,8 +43,8 @@ struct LeaseBook: Sendable {
             ? min(lease.plan.largestLease, max(lease.spent, lease.spentBefore)) : 0
         leases[limit] = lease
         return SharedQuota(
-            limit: limit, databaseBurst: lease.plan.databaseBurst, held: lease.permits, wish: wish,
-            isShort: isShort)
+            limit: limit, databaseBurst: lease.plan.databaseBurst, demand: demand,
+            held: lease.permits, wish: wish)
     }
 
     /// Enters the database's answer: `held` permits from now on, `leased` of them new. What is left of an older
@@ -77,10 +77,12 @@ struct SharedQuota: Sendable, Equatable {
     let limit: SharedLimit
     /// The burst the database decides by (see `LeasePlan`).
     let databaseBurst: Int
+    /// How many of the batch's records stand under it.
+    let demand: Int64
     /// Permits the lane holds on lease.
     let held: Int64
     /// Permits it would like to hold beyond what this batch needs.
     let wish: Int64
     /// Whether the batch may need more than `held`, so that the row must be taken.
-    let isShort: Bool
+    var isShort: Bool { held < demand }
 }

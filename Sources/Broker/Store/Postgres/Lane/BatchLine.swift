@@ -36,6 +36,9 @@ protocol BatchWork: AnyObject {
 }
 
 /// The records of one kind that wait, and the batch of them that is with the database.
+///
+/// The methods each record goes through are compiled for mints as such: looking types up at run time took a twentieth of
+/// a mint's time.
 final class BatchLine<Kind: BatchKind>: BatchWork {
     private struct Waiting {
         let record: Kind.Record
@@ -64,6 +67,7 @@ final class BatchLine<Kind: BatchKind>: BatchWork {
     }
 
     /// Lets one record wait for the next batch, or answers it at once.
+    @specialized(where Kind == MintBatches)
     func add(
         _ record: Kind.Record, whileCommitting: (@Sendable () -> Void)? = nil,
         then: @escaping @Sendable (Kind.Verdict) -> Void
@@ -84,6 +88,7 @@ final class BatchLine<Kind: BatchKind>: BatchWork {
     var statement: LaneStatement { Kind.statement }
     var isEmpty: Bool { waiting.isEmpty }
 
+    @specialized(where Kind == MintBatches)
     func makeBatch(now: MonotonicTime) -> StatementParameters? {
         var entries: [Waiting] = []
         while entries.count < configuration.batchLimit, let entry = waiting.popFirst() {
@@ -94,11 +99,12 @@ final class BatchLine<Kind: BatchKind>: BatchWork {
             }
         }
         guard !entries.isEmpty else { return nil }
-        let batch = kind.batch(of: entries.map(\.record), now: now.wholeMicroseconds)
+        let batch = kind.batch(of: entries.map { $0.record }, now: now.wholeMicroseconds)
         inFlight = InFlight(batch: batch, entries: entries, sentAt: now)
         return kind.parameters(of: batch, now: configuration.wallClock())
     }
 
+    @specialized(where Kind == MintBatches)
     func workWhileCommitting() {
         for index in 0..<(inFlight?.entries.count ?? 0) {
             let work = inFlight?.entries[index].whileCommitting
@@ -107,6 +113,7 @@ final class BatchLine<Kind: BatchKind>: BatchWork {
         }
     }
 
+    @specialized(where Kind == MintBatches)
     func decide(_ result: borrowing QueryResult) -> Bool {
         guard let done = inFlight,
             let verdicts = kind.verdicts(
@@ -122,6 +129,7 @@ final class BatchLine<Kind: BatchKind>: BatchWork {
         return true
     }
 
+    @specialized(where Kind == MintBatches)
     func answerDecided() {
         let decided = self.decided
         self.decided = []
