@@ -162,11 +162,10 @@ import Testing
         // Every batch's session forgets what was prepared, as if the next went to another session.
         try await PostgresCluster.query(
             """
-            CREATE OR REPLACE FUNCTION broker.permits(burst bigint, step bigint, tat bigint, now bigint)
-            RETURNS bigint LANGUAGE plpgsql AS $$ BEGIN
-                DEALLOCATE ALL;
-                RETURN GREATEST(0, (burst * step - GREATEST(tat - now, 0)) / step);
-            END $$
+            CREATE FUNCTION forget() RETURNS trigger LANGUAGE plpgsql AS
+                $$ BEGIN DEALLOCATE ALL; RETURN NULL; END $$;
+            CREATE TRIGGER forget AFTER INSERT ON broker.install_rate
+                FOR EACH STATEMENT EXECUTE FUNCTION forget();
             """, at: url)
         let lane = TestLane(postgres: url) { $0.waitingLimit = 30_000 }
         for _ in 0..<5 { #expect(await lane.record(.valid()).isRecorded) }

@@ -22,7 +22,18 @@ public final class PostgresCluster: Sendable {
     private let databases = Atomic<Int>(0)
 
     /// Makes and starts a cluster.
-    public init() async throws {
+    public convenience init() async throws {
+        try await self.init { directory in try await Self.devPostgres("start", directory) }
+    }
+
+    /// Makes and starts a streaming standby of a running cluster, with all that is in it.
+    public convenience init(standbyOf primary: PostgresCluster) async throws {
+        try await self.init { directory in
+            try await ChildProgram.run([Self.script, "standby", directory, primary.directory])
+        }
+    }
+
+    private init(start: @Sendable (_ directory: String) async throws -> String) async throws {
         var path = Array("/tmp/broker-test-pg-XXXXXX".utf8CString)
         guard mkdtemp(&path) != nil else { throw POSIXError(.EIO) }
         let directory = String(
@@ -31,7 +42,7 @@ public final class PostgresCluster: Sendable {
         chmod(directory, 0o755)
         self.directory = directory
         leash = try Self.watch(directory)
-        let url = try await Self.devPostgres("start", directory)
+        let url = try await start(directory)
         self.url = url
         template = Task {
             try await Self.query("CREATE DATABASE broker_template", at: url)
@@ -80,6 +91,16 @@ public final class PostgresCluster: Sendable {
     /// Starts it again; the URL stays the same.
     public func start() async throws {
         _ = try await Self.devPostgres("start", directory)
+    }
+
+    /// Lets a standby take writes.
+    public func promote() async throws {
+        _ = try await Self.devPostgres("promote", directory)
+    }
+
+    /// The folder of the server's socket.
+    public var socketDirectory: String {
+        URL(fileURLWithPath: directory + "/run").resolvingSymlinksInPath().path
     }
 
     /// Ends every process of the server with SIGKILL, as a power cut would.
