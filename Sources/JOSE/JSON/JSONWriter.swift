@@ -146,7 +146,8 @@ public struct JSONWriter: Sendable {
         let octets = UnsafeRawBufferPointer(text)
         while place + 8 <= octets.count {
             let word = octets.loadUnaligned(fromByteOffset: place, as: UInt64.self)
-            special |= word | (word &- ones &* 0x20) & ~word  // beyond ASCII, or a control character
+            // Beyond ASCII, or a control character; then a quote, a backslash and DEL.
+            special |= word | (word &- ones &* 0x20) & ~word
             special |= zeros(word ^ ones &* 0x22) | zeros(word ^ ones &* 0x5c)
             special |= zeros(word ^ ones &* 0x7f)
             place += 8
