@@ -6,10 +6,18 @@ struct LimitSettings: Hashable, Sendable {
     let rate: Int64
     let per: Int64
 
+    /// The largest `burst` and `rate`.
+    static let largest: Int64 = 1_000_000
+    /// A day.
+    static let longestPer: Int64 = 86_400
+
     /// The limit as the store decides it.
-    func policy(named name: String) -> RatePolicy {
+    ///
+    /// - Parameter state: what the store keeps its state by; the name unless given.
+    func policy(named name: String, state: String? = nil) -> RatePolicy {
         RatePolicy(
-            name: name, burst: Int(burst), stepMicroseconds: (per * 1_000_000 + rate - 1) / rate)
+            name: name, burst: Int(burst), stepMicroseconds: (per * 1_000_000 + rate - 1) / rate,
+            state: state)
     }
 
     /// Leaves room for a whole sign-in with all of its retries: start, completion and token request, each with a nonce
@@ -38,9 +46,9 @@ struct LimitSettings: Hashable, Sendable {
         for name in ["burst", "rate", "per"] where object.value(name) == nil {
             faults.add("is missing", path: object.child(name), offset: object.offset)
         }
-        burst = object.integer("burst", default: 1, in: 1...1_000_000, &faults)
-        rate = object.integer("rate", default: 1, in: 1...1_000_000, &faults)
-        per = object.integer("per", default: 1, in: 1...86_400, &faults)
+        burst = object.integer("burst", default: 1, in: 1...Self.largest, &faults)
+        rate = object.integer("rate", default: 1, in: 1...Self.largest, &faults)
+        per = object.integer("per", default: 1, in: 1...Self.longestPer, &faults)
         guard faults.list.count == before else { return nil }
     }
 

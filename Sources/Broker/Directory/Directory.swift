@@ -12,18 +12,20 @@ final class Directory: Sendable {
     let nonces: DPoPNonces
     private let tokens: [[UInt8]: APIToken]
     private let blocks: Set<Block>
+    private let overrides: LimitOverrides
     /// Of all clients.
     private let certificates: Set<CertificateIdentity>
 
     init(
         revision: Int64, clients: [RegisteredClient], tokens: [APIToken],
         blocks: some Sequence<Block>,
-        nonces: DPoPNonces
+        nonces: DPoPNonces, overrides: [LimitOverride] = []
     ) {
         self.revision = revision
         self.clients = Dictionary(clients.map { ($0.id, $0) }) { first, _ in first }
         self.tokens = Dictionary(tokens.map { ($0.digest, $0) }) { first, _ in first }
         self.blocks = Set(blocks)
+        self.overrides = LimitOverrides(overrides)
         certificates = Set(clients.flatMap(\.settings.certificates))
         self.nonces = nonces
     }
@@ -43,6 +45,11 @@ final class Directory: Sendable {
         !blocks.isEmpty
             && (blocks.contains(Block(jkt: jkt, client: nil))
                 || blocks.contains(Block(jkt: jkt, client: client)))
+    }
+
+    /// The limits that a mint of this install stands under at `now`.
+    func limits(of client: RegisteredClient, jkt: DpopJkt, now: MonotonicTime) -> MintLimits {
+        overrides.applied(to: client.limits, of: client.id, tenant: client.tenant, jkt, now: now)
     }
 
     /// Whether any client at all names this certificate: then it is no stranger's.

@@ -13,13 +13,12 @@ struct RegisteredClient: Sendable {
     let id: ClientId
     let tenant: TenantId
     let settings: ClientSettings
-    let tenantLimit: RatePolicy?
     let signing: Signing
     let keySet: PublishedKeySet
     /// Checks assertions of this client that come back to be consumed.
     let assertions: ClientAssertionVerifier
-    let installPolicy: RatePolicy
-    let clientPolicy: RatePolicy
+    /// As declared.
+    let limits: MintLimits
 
     init(
         id: ClientId, tenant: TenantId, settings: ClientSettings, tenantSettings: TenantSettings,
@@ -29,13 +28,14 @@ struct RegisteredClient: Sendable {
         self.id = id
         self.tenant = tenant
         self.settings = settings
-        tenantLimit = tenantSettings.limit?.policy(named: "tenant")
         self.signing = signing
         keySet = PublishedKeySet(publicKeys)
         assertions = ClientAssertionVerifier(
             clientId: id, issuers: settings.issuers, profile: settings.profile, keys: publicKeys)
-        installPolicy = settings.limits.install.policy(named: "install")
-        clientPolicy = settings.limits.client.policy(named: "client")
+        limits = MintLimits(
+            install: settings.limits.install.policy(named: LimitScope.install.rawValue),
+            client: settings.limits.client.policy(named: LimitScope.client.rawValue),
+            tenant: tenantSettings.limit?.policy(named: LimitScope.tenant.rawValue))
     }
 }
 

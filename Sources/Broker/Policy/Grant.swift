@@ -7,12 +7,16 @@ struct Grant: Sendable {
     let signer: AssertionSigner
     let audience: Issuer
     let dpopJkt: DpopJkt
+    /// What it stands under, overrides included.
+    let limits: MintLimits
     /// The proof whose single use has to be recorded, when there is one.
     let proof: VerifiedDPoPProof?
 
-    init(_ request: MintRequest, client: RegisteredClient, caller: Caller, directory: Directory)
-        throws(BrokerError)
-    {
+    /// - Parameter now: decides which overrides of limits have ended.
+    init(
+        _ request: MintRequest, client: RegisteredClient, caller: Caller, directory: Directory,
+        now: MonotonicTime = .now()
+    ) throws(BrokerError) {
         guard
             let audience = client.settings.issuers.first(where: { $0.rawValue == request.audience })
         else {
@@ -31,6 +35,7 @@ struct Grant: Sendable {
         self.client = client
         self.audience = audience
         dpopJkt = request.dpopJkt
+        limits = directory.limits(of: client, jkt: request.dpopJkt, now: now)
         proof = caller.proof
     }
 }

@@ -98,8 +98,8 @@ final class MintRoute: Sendable {
             dpopJkt: grant.dpopJkt.rawValue, jti: jti.rawValue, issuedAt: times.issuedAt,
             expiresAt: times.expiresAt,
             proof: grant.proof.map { ProofUse(hash: $0.replayHash, issuedAt: $0.iat) },
-            install: grant.client.installPolicy, client: grant.client.clientPolicy,
-            tenant: grant.client.tenantLimit, revision: revision)
+            install: grant.limits.install, client: grant.limits.client,
+            tenant: grant.limits.tenant, revision: revision)
         stores[exchange.lane.index].record(record) {
             exchange.assertion = Self.sign(grant, jti, times)
         } then: { verdict in
@@ -131,7 +131,7 @@ final class MintRoute: Sendable {
             switch exchange.assertion {
             case .success(let assertion):
                 let limit = LimitFields(
-                    policy: grant.client.installPolicy, remaining: remaining,
+                    policy: grant.limits.install, remaining: remaining,
                     resetMicroseconds: reset)
                 finish(
                     exchange,

@@ -18,6 +18,9 @@ final class MaintenanceTimer: @unchecked Sendable {
                     log.write("store.maintained", at: clock.microseconds()) {
                         $0.member("emptied", round.emptied.count)
                         $0.member("forgotten", round.forgotten)
+                        if round.endedOverrides > 0 {
+                            $0.member("ended_overrides", round.endedOverrides)
+                        }
                         if round.rotated { $0.member("nonce_secret", "rotated") }
                     }
                 } catch {

@@ -1,4 +1,4 @@
-/// Keeps the tables as small as the lifetimes allow: empties old jti partitions, forgets idle limits. Also rotates the
+/// Keeps the tables as small as the lifetimes allow: empties old jti partitions, forgets idle limits and overrides that have ended. Also rotates the
 /// secret of the DPoP nonces once a day.
 ///
 /// Every replica may run it, as often as it likes; the database lets one work at a time on jti, and skips
@@ -10,6 +10,8 @@ struct StoreMaintenance: Sendable {
         var emptied: [String] = []
         /// How many limits were forgotten.
         var forgotten: Int64 = 0
+        /// How many overrides of limits were forgotten, since they have ended.
+        var endedOverrides: Int64 = 0
         /// Whether there is a new secret for DPoP nonces.
         var rotated = false
     }
@@ -42,6 +44,8 @@ struct StoreMaintenance: Sendable {
             pages = try row.integer("table_blocks")
             page += Self.pagesAtOnce
         }
+        let ended = try await connection.query("SELECT broker.forget_ended_limits() AS ended")
+        round.endedOverrides = try ended.first?.integer("ended") ?? 0
         // The first one is made by whoever loads the directory (DirectoryRepository).
         let rows = try await connection.query(
             """

@@ -7,7 +7,8 @@ import Testing
 /// What the program says to a person or a script that calls it.
 @Suite struct UsageTests {
     @Test(arguments: [
-        "serve", "check-config", "migrate", "apply", "token", "block", "unblock", "key",
+        "serve", "check-config", "migrate", "apply", "token", "block", "unblock", "limits",
+        "key",
     ])
     func `each command explains itself`(command: String) async throws {
         for flag in ["--help", "-h"] {
@@ -23,7 +24,7 @@ import Testing
         for word in ["--help", "-h", "help"] {
             let result = try await BrokerProgram.run(word)
             #expect(result.status == 0)
-            for command in ["serve", "migrate", "apply", "token", "block", "key"] {
+            for command in ["serve", "migrate", "apply", "token", "block", "limits", "key"] {
                 #expect(result.outputText.contains("  \(command)"))
             }
         }
@@ -52,6 +53,38 @@ import Testing
         (["token", "revoke"], "an argument is missing"),
         (["block", "short"], "JKT must be 43"), (["unblock"], "an argument is missing"),
         (["block", Sample.jkt, "--client", "a b"], "--client"),
+        (["limits"], "must be show, override, clear or replay"),
+        (["limits", "dance"], "must be show, override, clear or replay"),
+        (["limits", "show", "--jkt", Sample.jkt], "--jkt needs --client"),
+        (["limits", "show", "--client", "a b"], "--client"),
+        (["limits", "clear"], "say whose limit"),
+        (["limits", "clear", "--client", "a", "--jkt", "short"], "--jkt must be 43"),
+        (["limits", "clear", "--client", "a", "--tenant", "b"], "do not go together"),
+        (["limits", "clear", "--client", "a", "--each-install"], "unknown option --each-install"),
+        (["limits", "override", "--tenant", "a", "--each-install"], "do not go together"),
+        (["limits", "override", "--jkt", Sample.jkt], "say whose limit"),
+        (["limits", "override", "--client", "a"], "--burst is missing"),
+        (
+            ["limits", "override", "--client", "a", "--burst", "0"],
+            "--burst must be a whole number"
+        ),
+        (["limits", "override", "--client", "a", "--burst", "1", "--rate", "x"], "--rate must be"),
+        (
+            ["limits", "override", "--client", "a", "--burst=1", "--rate=1", "--per=86401"],
+            "--per must be a whole number from 1 to 86400"
+        ),
+        (
+            ["limits", "override", "--client", "a", "--burst=1", "--rate=1", "--per=1"],
+            "--for is missing"
+        ),
+        (
+            ["limits", "override", "--client", "a", "--burst=1", "--rate=1", "--per=1", "--for=1"],
+            "--for must be"
+        ),
+        (["limits", "override", "--client", "a", "--lift", "--for=1h"], "takes no --for"),
+        (["limits", "replay"], "an argument is missing"),
+        (["limits", "replay", "log"], "--policy is missing"),
+        (["limits", "replay", "-", "-", "--policy", "p"], "- is given twice"),
         (["key"], "must be 'generate'"), (["key", "generate", "--out", "x"], "--alg is missing"),
         (["key", "generate", "--alg", "RS256", "--out", "x"], "--alg must be ES256 or PS256"),
         (["key", "generate", "--alg", "ES256"], "--out is missing"),

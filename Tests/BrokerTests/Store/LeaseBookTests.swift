@@ -109,7 +109,7 @@ import Testing
     }
 }
 
-private final class ModelClock: Sendable {
+final class ModelClock: Sendable {
     private let time = Atomic<Int64>(0)
 
     var now: Int64 {
@@ -119,7 +119,7 @@ private final class ModelClock: Sendable {
 }
 
 /// One lane's side: a book of leases and at most one batch under way.
-private struct ModelLane {
+struct ModelLane {
     let clockOffset: Int64
     private var leases = LeaseBook()
     private(set) var inFlight: MintBatch?
@@ -130,12 +130,12 @@ private struct ModelLane {
         self.clockOffset = clockOffset
     }
 
-    mutating func send(count: Int, _ policy: RatePolicy, now: Int64) {
+    mutating func send(count: Int, _ policy: RatePolicy, now: Int64, revision: Int64 = 0) {
         let records = (0..<count).map { _ in
             made += 1
             return MintRecord.valid(
                 dpopJkt: "jkt", jti: "\(clockOffset)/\(made)", expiresAt: 1_800_000_060,
-                client: policy)
+                client: policy, revision: revision)
         }
         sentAt = now
         inFlight = MintBatch(records, leases: &leases, now: now + clockOffset)

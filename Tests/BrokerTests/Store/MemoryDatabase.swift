@@ -113,7 +113,7 @@ final class MemoryDatabase: Sendable {
         for index in codes.indices where codes[index] == nil {
             let record = batch.records[index]
             let key = Install(
-                clientId: record.clientId, dpopJkt: record.dpopJkt, policy: record.install.name)
+                clientId: record.clientId, dpopJkt: record.dpopJkt, policy: record.install.state)
             let limit = RateLimit(record.install)
             let (granted, tat) = limit.spend(1, tat: state.installs[key], now: now)
             state.installs[key] = tat
@@ -170,6 +170,6 @@ extension SharedQuota {
     }
 
     fileprivate var row: MemoryDatabase.Shared {
-        .init(scope: limit.scope, subject: limit.subject, policy: limit.policy.name)
+        .init(scope: limit.scope, subject: limit.subject, policy: limit.policy.state)
     }
 }

@@ -64,6 +64,12 @@ import Testing
         "UPDATE broker.install_rate SET tat = 0", "UPDATE broker.shared_rate SET tat = 0",
         "SELECT tat FROM broker.install_rate", "SELECT jti FROM broker.assertion_jti",
         "SELECT hash FROM broker.proof_jti", "SELECT broker.proof_seen(0, '\\x00')",
+        "SELECT broker.override_limit('client', NULL, 'app', NULL, 9, 9, 9, 9, '')",
+        "SELECT broker.lift_override('client', NULL, 'app', NULL)",
+        "SELECT broker.clear_limit('client', NULL, 'app', NULL)",
+        "SELECT reason FROM broker.limit_override", "DELETE FROM broker.limit_override",
+        "INSERT INTO broker.limit_override DEFAULT VALUES",
+        "UPDATE broker.limit_override SET burst = 1000000",
         "INSERT INTO broker.schema_migration VALUES (9, 'x', 'y')",
         "CREATE TABLE broker.mine ()", "DROP TABLE broker.proof_jti",
     ])

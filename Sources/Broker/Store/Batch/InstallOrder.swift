@@ -42,8 +42,8 @@ struct InstallOrder: Sendable {
     private static func compare(_ left: MintRecord, _ right: MintRecord) -> Int {
         if left.dpopJkt != right.dpopJkt { return left.dpopJkt < right.dpopJkt ? -1 : 1 }
         if left.clientId != right.clientId { return left.clientId < right.clientId ? -1 : 1 }
-        if left.install.name != right.install.name {
-            return left.install.name < right.install.name ? -1 : 1
+        if left.install.state != right.install.state {
+            return left.install.state < right.install.state ? -1 : 1
         }
         return 0
     }

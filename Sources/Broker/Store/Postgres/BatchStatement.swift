@@ -25,7 +25,7 @@ enum BatchStatement {
             bound.append(byteas: EmptyCollection<[UInt8]?>())
             bound.append(optionalBigints: EmptyCollection<Int64?>())
         }
-        bound.append(texts: records.map { $0.install.name })
+        bound.append(texts: records.map { $0.install.state })
         bound.append(integers: records.map { Int32(clamping: $0.install.burst) })
         bound.append(bigints: records.map { $0.install.stepMicroseconds })
         bound.append(integers: batch.order.ranks)
@@ -37,7 +37,7 @@ enum BatchStatement {
         bound.append(integers: batch.order.arrivals)
         bound.append(texts: quotas.lazy.map { $0.limit.scope.rawValue })
         bound.append(texts: quotas.lazy.map { $0.limit.subject })
-        bound.append(texts: quotas.lazy.map { $0.limit.policy.name })
+        bound.append(texts: quotas.lazy.map { $0.limit.policy.state })
         bound.append(integers: quotas.lazy.map { Int32(clamping: $0.databaseBurst) })
         bound.append(bigints: quotas.lazy.map { $0.limit.policy.stepMicroseconds })
         bound.append(integers: quotas.lazy.map { Int32(clamping: $0.demand) })
@@ -154,8 +154,8 @@ enum BatchStatement {
 extension SharedLimit {
     /// The lock order of all batches: by octets, as the collation "C" has it.
     fileprivate func isLocked(before other: SharedLimit) -> Bool {
-        (scope.rawValue, subject, policy.name) < (
-            other.scope.rawValue, other.subject, other.policy.name
+        (scope.rawValue, subject, policy.state) < (
+            other.scope.rawValue, other.subject, other.policy.state
         )
     }
 }

@@ -6,6 +6,16 @@ struct RatePolicy: Sendable, Hashable {
     let burst: Int
     /// 1 to `maximumStepMicroseconds`.
     let stepMicroseconds: Int64
+    /// What the store keeps its state by, printable ASCII: the name, unless the policy is another's stand-in.
+    let state: String
+
+    /// - Parameter state: the name unless given.
+    init(name: String, burst: Int, stepMicroseconds: Int64, state: String? = nil) {
+        self.name = name
+        self.burst = burst
+        self.stepMicroseconds = stepMicroseconds
+        self.state = state ?? name
+    }
 
     static let maximumBurst = 1_000_000
     /// One permit a day.
@@ -17,7 +27,7 @@ struct RatePolicy: Sendable, Hashable {
     var isValid: Bool {
         (1...Self.maximumBurst).contains(burst)
             && (1...Self.maximumStepMicroseconds).contains(stepMicroseconds)
-            && (1...Self.maximumNameBytes).contains(name.utf8.count)
-            && name.utf8.allSatisfy { (0x20...0x7E).contains($0) }
+            && RecordForm.isName(name, upTo: Self.maximumNameBytes)
+            && RecordForm.isName(state, upTo: Self.maximumNameBytes)
     }
 }

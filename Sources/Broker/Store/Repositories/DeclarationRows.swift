@@ -20,6 +20,8 @@ struct DeclarationRows: Sendable {
     let nonceSecrets: [(value: [UInt8], age: Int64)]
     /// Seconds each key, by its kid, has been in its present state, on the database's clock.
     var keyAges: [ClientId: [String: Int64]] = [:]
+    /// Each with the microseconds until it ends, on the database's clock.
+    var overrides: [(override: LimitOverride.Declared, left: Int64)] = []
 }
 
 extension DeclarationRows {
@@ -42,6 +44,7 @@ extension DeclarationRows {
         keyAges = try Self.keyAges(session)
         tokens = try Self.tokens(session)
         blocks = try Self.blocks(session)
+        overrides = try Self.overrides(session)
         nonceSecrets = try session.query(
             """
             SELECT value, floor(extract(epoch FROM clock_timestamp() - created_at))::bigint AS age
@@ -52,7 +55,7 @@ extension DeclarationRows {
         }
     }
 
-    private static func tenants(_ session: ControlSession) throws(PostgresError) -> [TenantId:
+    static func tenants(_ session: ControlSession) throws(PostgresError) -> [TenantId:
         TenantSettings]
     {
         var tenants: [TenantId: TenantSettings] = [:]
@@ -67,7 +70,7 @@ extension DeclarationRows {
         return tenants
     }
 
-    private static func clients(
+    static func clients(
         _ session: ControlSession, _ tenants: [TenantId: TenantSettings]
     ) throws(PostgresError) -> [Client] {
         try session.query("SELECT client_id, tenant_id, settings FROM broker.client").map {
@@ -159,7 +162,21 @@ extension DeclarationRows {
         }
     }
 
-    private static func parse<Value>(
+    private static func overrides(
+        _ session: ControlSession
+    ) throws(PostgresError) -> [(override: LimitOverride.Declared, left: Int64)] {
+        try session.query(
+            """
+            SELECT override_id, scope, tenant_id, client_id, dpop_jkt, burst, rate, per,
+                ceil(extract(epoch FROM ends_at - clock_timestamp()) * 1000000)::bigint AS left
+            FROM broker.limit_override
+            """
+        ).map { (row) throws(PostgresError) in
+            (override: try LimitOverride.Declared(row), left: try row.integer("left"))
+        }
+    }
+
+    static func parse<Value>(
         _ row: SQLRow, _ column: String, _ make: (String) -> Value?
     ) throws(PostgresError) -> Value {
         guard let value = make(try row.text(column)) else {

@@ -29,6 +29,7 @@ struct DirectoryRepository: Sendable {
         }
         // After the answer: a secret that takes over a moment late does no harm, one too early might.
         let now = clock.seconds
+        let steadyNow = MonotonicTime.now()
         var usedURIs: Set<String> = []
         var clients: [RegisteredClient] = []
         for row in rows.clients {
@@ -50,7 +51,10 @@ struct DirectoryRepository: Sendable {
         }
         return Directory(
             revision: rows.revision, clients: clients, tokens: rows.tokens, blocks: rows.blocks,
-            nonces: nonces)
+            nonces: nonces,
+            overrides: rows.overrides.map {
+                LimitOverride($0.override, endsAt: steadyNow.adding(microseconds: $0.left))
+            })
     }
 
     /// The revision the database has now.
