@@ -52,6 +52,27 @@ struct LimitSettings: Hashable, Sendable {
         guard faults.list.count == before else { return nil }
     }
 
+    /// The limit of that name; `nil` when there is none, or it is at fault.
+    init?(_ name: String, in limits: DocumentObject?, faults: inout DocumentFaults) {
+        guard let limits, let value = limits.value(name) else { return nil }
+        self.init(value, path: limits.child(name), faults: &faults)
+    }
+
+    /// Writes the member `shadow`, when there is any.
+    static func writeShadows(
+        _ shadows: [(name: String, limit: LimitSettings?)], to json: inout JSONWriter
+    ) {
+        let declared = shadows.compactMap { shadow in shadow.limit.map { (shadow.name, $0) } }
+        guard !declared.isEmpty else { return }
+        json.name("shadow")
+        json.object { json in
+            for (name, limit) in declared {
+                json.name(name)
+                limit.write(to: &json)
+            }
+        }
+    }
+
     func write(to json: inout JSONWriter) {
         json.object {
             $0.member("burst", burst)

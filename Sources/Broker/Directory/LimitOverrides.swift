@@ -24,6 +24,6 @@ struct LimitOverrides: Sendable {
             install: policy(.install(jkt, of: client)) ?? policy(.eachInstall(of: client))
                 ?? declared.install,
             client: policy(.client(client)) ?? declared.client,
-            tenant: policy(.tenant(tenant)) ?? declared.tenant)
+            tenant: policy(.tenant(tenant)) ?? declared.tenant, shadows: declared.shadows)
     }
 }

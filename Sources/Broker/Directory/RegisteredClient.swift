@@ -35,7 +35,11 @@ struct RegisteredClient: Sendable {
         limits = MintLimits(
             install: settings.limits.install.policy(named: LimitScope.install.rawValue),
             client: settings.limits.client.policy(named: LimitScope.client.rawValue),
-            tenant: tenantSettings.limit?.policy(named: LimitScope.tenant.rawValue))
+            tenant: tenantSettings.limit?.policy(named: LimitScope.tenant.rawValue),
+            shadows: ShadowLimits(
+                install: settings.limits.installShadow?.shadow(of: .install),
+                client: settings.limits.clientShadow?.shadow(of: .client),
+                tenant: tenantSettings.shadow?.shadow(of: .tenant)))
     }
 }
 

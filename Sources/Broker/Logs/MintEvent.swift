@@ -19,6 +19,8 @@ struct MintEvent: Sendable {
     var algorithm: JWSAlgorithm?
     var jti: String?
     var remaining: Int?
+    /// Shadow limits that would have refused the mint.
+    var shadows: [ShadowRefusal] = []
 
     init(requestId: String, startedAt: Int64, remote: String) {
         self.requestId = requestId
@@ -63,6 +65,17 @@ struct MintEvent: Sendable {
         if let algorithm { json.member("alg", algorithm.rawValue) }
         if let jti { json.member("jti", jti) }
         if let remaining { json.member("remaining", remaining) }
+        if !shadows.isEmpty {
+            json.name("shadow")
+            json.array { json in
+                for shadow in shadows {
+                    json.object {
+                        $0.member("policy", shadow.policy.name)
+                        $0.member("retry_after", Problem.wholeSeconds(shadow.waitMicroseconds))
+                    }
+                }
+            }
+        }
         json.member("duration_us", max(0, now - startedAt))
         json.member("remote", remote)
     }

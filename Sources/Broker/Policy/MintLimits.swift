@@ -4,4 +4,6 @@ struct MintLimits: Sendable, Hashable {
     var client: RatePolicy
     /// `nil`: the tenant has none.
     var tenant: RatePolicy?
+    /// Tried beside them.
+    var shadows = ShadowLimits.none
 }

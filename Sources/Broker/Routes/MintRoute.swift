@@ -99,7 +99,8 @@ final class MintRoute: Sendable {
             expiresAt: times.expiresAt,
             proof: grant.proof.map { ProofUse(hash: $0.replayHash, issuedAt: $0.iat) },
             install: grant.limits.install, client: grant.limits.client,
-            tenant: grant.limits.tenant, revision: revision)
+            tenant: grant.limits.tenant, revision: revision,
+            shadows: grant.limits.shadows)
         stores[exchange.lane.index].record(record) {
             exchange.assertion = Self.sign(grant, jti, times)
         } then: { verdict in
@@ -127,9 +128,10 @@ final class MintRoute: Sendable {
         revision: Int64, left: Int
     ) {
         switch verdict {
-        case .recorded(let remaining, let reset):
+        case .recorded(let remaining, let reset, let shadows):
             switch exchange.assertion {
             case .success(let assertion):
+                exchange.event.shadows = shadows
                 let limit = LimitFields(
                     policy: grant.limits.install, remaining: remaining,
                     resetMicroseconds: reset)

@@ -39,11 +39,13 @@ final class MintRecord: Sendable {
     let tenant: RatePolicy?
     /// The declaration the caller was decided on.
     let revision: Int64
+    /// Asked once all the others let it in; they refuse nothing.
+    let shadows: ShadowLimits
 
     init(
         clientId: String, tenantId: String, dpopJkt: String, jti: String, issuedAt: Int64,
         expiresAt: Int64, proof: ProofUse?, install: RatePolicy, client: RatePolicy?,
-        tenant: RatePolicy?, revision: Int64
+        tenant: RatePolicy?, revision: Int64, shadows: ShadowLimits = .none
     ) {
         self.clientId = clientId
         self.tenantId = tenantId
@@ -56,6 +58,7 @@ final class MintRecord: Sendable {
         self.client = client
         self.tenant = tenant
         self.revision = revision
+        self.shadows = shadows
     }
 }
 
@@ -70,8 +73,9 @@ struct ProofUse: Sendable, Equatable {
 /// What became of one mint.
 enum MintVerdict: Sendable, Equatable {
     /// Committed: the assertion may leave. `remaining` permits of the install's limit are left, and it
-    /// is full again after `resetAfterMicroseconds`.
-    case recorded(remaining: Int, resetAfterMicroseconds: Int64)
+    /// is full again after `resetAfterMicroseconds`. `shadows` would have refused it.
+    case recorded(
+        remaining: Int, resetAfterMicroseconds: Int64, shadows: [ShadowRefusal] = [])
     /// `policy` has no permit, nothing of any limit was spent. The wait is exact; rounding belongs to
     /// the response.
     case limited(policy: RatePolicy, retryAfterMicroseconds: Int64)

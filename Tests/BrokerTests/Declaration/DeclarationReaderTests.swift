@@ -287,4 +287,37 @@ import Testing
             #expect(refused.description.contains(reason))
         }
     }
+
+    @Test func `shadows stand beside the limits, and are kept as they are declared`() throws {
+        let declaration = try Self.read(
+            """
+            {tenants: {acme: {limits: {shadow: {tenant: {burst: 7, rate: 2, per: 1}}}, clients: {app: {
+                alg: "ES256", issuers: ["https://idp.example"], gates: ["dpop"], \(Self.keys),
+                limits: {shadow: {install: {burst: 3, rate: 1, per: 60}}}}}}}}
+            """)
+        let tenant = try #require(declaration.tenants.first)
+        let limits = try #require(tenant.clients.first).settings.limits
+        #expect(limits.install == .defaultInstall, "a shadow takes no limit's place")
+        #expect(limits.installShadow == LimitSettings(burst: 3, rate: 1, per: 60))
+        #expect(limits.clientShadow == nil)
+        #expect(tenant.settings.limit == nil)
+        #expect(tenant.settings.shadow == LimitSettings(burst: 7, rate: 2, per: 1))
+        var written = JSONWriter()
+        written.object { tenant.settings.writeMembers(to: &$0) }
+        #expect(try StoredDocument.tenantSettings(written.text) == tenant.settings)
+        written = JSONWriter()
+        written.object { tenant.clients[0].settings.writeMembers(to: &$0) }
+        #expect(try StoredDocument.clientSettings(written.text) == tenant.clients[0].settings)
+    }
+
+    @Test(arguments: [
+        ("limits: {shadow: {tenant: {burst: 1, rate: 1, per: 1}}}", "shadow.tenant"),
+        ("limits: {shadow: 1}", ".shadow"),
+        ("limits: {shadow: {install: {burst: 1, rate: 1}}}", "shadow.install.per"),
+        ("limits: {shadow: {install: {burst: 0, rate: 1, per: 1}}}", "shadow.install.burst"),
+        ("limits: {install: {burst: 1, rate: 1, per: 1, shadow: true}}", "install.shadow"),
+    ])
+    func `a shadow that is no limit is refused by name`(members: String, place: String) {
+        #expect(faults(Self.client(members)).contains { $0.path.hasSuffix(place) })
+    }
 }

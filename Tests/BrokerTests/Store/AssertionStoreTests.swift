@@ -103,7 +103,7 @@ import Testing
         }
         let fresh = MintRecord.valid(
             dpopJkt: jkt, install: .only(2), client: .only(3, name: "client"))
-        guard case .recorded(remaining: 1, _) = await lane.record(fresh) else {
+        guard case .recorded(remaining: 1, _, _) = await lane.record(fresh) else {
             Issue.record("something was spent")
             return
         }
@@ -158,7 +158,7 @@ import Testing
             (0..<6).map { _ in .valid(dpopJkt: jkt, install: .only(4)) })
         #expect(verdicts.map(\.isRecorded) == [true, true, true, true, false, false])
         let remaining = verdicts.compactMap { verdict -> Int? in
-            if case .recorded(let remaining, _) = verdict { remaining } else { nil }
+            if case .recorded(let remaining, _, _) = verdict { remaining } else { nil }
         }
         #expect(remaining == [3, 2, 1, 0])
     }

@@ -48,7 +48,9 @@ final class MemoryAssertionStore: AssertionStore, @unchecked Sendable {
                 return .unavailable(.jtiTaken)
             }
             batch.settle(answer, leases: &leases, sentAt: now)
-            if let verdict = batch.verdict(answer.decisions[0], at: 0) { return verdict }
+            guard let verdict = batch.verdict(answer.decisions[0], at: 0) else { continue }
+            guard case .recorded = verdict, !record.shadows.isEmpty else { return verdict }
+            return verdict.telling(database.shadows(of: record))
         }
     }
 }

@@ -73,6 +73,37 @@ final class MemoryDatabase: Sendable {
         }
     }
 
+    /// What the shadows say to a mint that was recorded, by the rules of `broker.record_shadowed_batch`, without leases.
+    func shadows(of record: MintRecord) -> [ShadowRefusal] {
+        state.withLock { state in
+            let now = clock()
+            var refusals: [ShadowRefusal] = []
+            func ask(_ policy: RatePolicy, _ limit: RateLimit, _ tat: Int64?) -> Int64 {
+                let (granted, after) = limit.spend(1, tat: tat, now: now)
+                if granted == 0 {
+                    refusals.append(
+                        .init(policy: policy, waitMicroseconds: limit.wait(tat: after, now: now)))
+                }
+                return after
+            }
+            if let policy = record.shadows.install {
+                let key = Install(
+                    clientId: record.clientId, dpopJkt: record.dpopJkt, policy: policy.state)
+                state.installs[key] = ask(policy, RateLimit(policy), state.installs[key])
+            }
+            for (scope, subject, policy) in [
+                (SharedLimit.Scope.client, record.clientId, record.shadows.client),
+                (.tenant, record.tenantId, record.shadows.tenant),
+            ] {
+                guard let policy else { continue }
+                let key = Shared(scope: scope, subject: subject, policy: policy.state)
+                state.shared[key] = ask(
+                    policy, RateLimit(databaseSideOf: policy), state.shared[key])
+            }
+            return refusals
+        }
+    }
+
     private static func decide(
         _ batch: MintBatch, brokerNow: Int64, now: Int64, _ state: inout State
     ) -> BatchAnswer {

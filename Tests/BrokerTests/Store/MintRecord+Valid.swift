@@ -24,14 +24,14 @@ extension MintRecord {
         clientId: String = "app", tenantId: String = "tenant", dpopJkt: String = randomJkt(),
         jti: String = randomText(22), expiresAt: Int64? = nil, proof: ProofUse? = nil,
         install: RatePolicy = .ample, client: RatePolicy? = nil, tenant: RatePolicy? = nil,
-        revision: Int64 = 0
+        revision: Int64 = 0, shadows: ShadowLimits = .none
     ) -> MintRecord {
         let now = wallClockMicroseconds() / 1_000_000
         let expiresAt = expiresAt ?? now + 60
         return MintRecord(
             clientId: clientId, tenantId: tenantId, dpopJkt: dpopJkt, jti: jti,
             issuedAt: min(now, expiresAt), expiresAt: expiresAt, proof: proof, install: install,
-            client: client, tenant: tenant, revision: revision)
+            client: client, tenant: tenant, revision: revision, shadows: shadows)
     }
 
     static func randomJkt() -> String { randomText(43) }

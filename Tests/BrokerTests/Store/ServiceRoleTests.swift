@@ -28,6 +28,10 @@ import Testing
             .valid(proof: .fresh(), client: policy, tenant: policy), .valid(),
         ])
         #expect(verdicts.allSatisfy { $0.isRecorded })
+        let shadow = LimitSettings(burst: 1, rate: 1, per: 60)
+        let shadows = ShadowLimits(
+            install: shadow.shadow(of: .install), client: shadow.shadow(of: .client))
+        #expect(await lane.record(.valid(shadows: shadows)).isRecorded)
         let use = ConsumeRecord.valid()
         #expect(await lane.consume(use) == .consumed)
         #expect(await lane.consume(use) == .alreadyUsed)

@@ -9,29 +9,12 @@ struct MintBatch: Sendable {
 
     /// - Parameter now: Microseconds on the clock of `leases`.
     init(_ records: [MintRecord], leases: inout LeaseBook, now: Int64) {
-        var places: [SharedLimit: Int] = [:]
-        var limits: [SharedLimit] = []
-        var demand: [Int64] = []
-        func place(of limit: SharedLimit?) -> Int32 {
-            guard let limit else { return 0 }
-            let place = places[limit] ?? limits.count
-            if place == limits.count {
-                places[limit] = place
-                limits.append(limit)
-                demand.append(0)
-            }
-            demand[place] += 1
-            return Int32(place + 1)
-        }
-        clientLimits = records.map { place(of: $0.clientLimit) }
-        tenantLimits = records.map { place(of: $0.tenantLimit) }
+        var demand = SharedDemand()
+        clientLimits = records.map { demand.enter($0.clientLimit) }
+        tenantLimits = records.map { demand.enter($0.tenantLimit) }
         self.records = records
         order = InstallOrder(records)
-        var quotas: [SharedQuota] = []
-        for (limit, demand) in zip(limits, demand) {
-            quotas.append(leases.quote(limit, demand: demand, now: now))
-        }
-        self.quotas = quotas
+        quotas = demand.quotas(from: &leases, now: now)
     }
 
     /// Enters what the answer says about leases.
@@ -97,5 +80,6 @@ extension MintRecord {
             && seconds.contains(issuedAt) && seconds.contains(expiresAt) && expiresAt >= issuedAt
             && (proof.map { $0.hash.count == 32 && seconds.contains($0.issuedAt) } ?? true)
             && install.isValid && (client?.isValid ?? true) && (tenant?.isValid ?? true)
+            && shadows.isValid
     }
 }

@@ -10,7 +10,7 @@ enum BatchStatement {
     /// - Parameter now: Microseconds since 1970 UTC on the broker's clock.
     static func parameters(of batch: MintBatch, now: Int64) -> StatementParameters {
         let records = batch.order.records.lazy.map { batch.records[$0] }
-        let (quotas, places) = shortQuotas(of: batch)
+        let (quotas, places) = shortQuotas(of: batch.quotas)
         var bound = StatementParameters(reservingBytes: 768 + batch.records.count * 320)
         bound.append(bigint: now)
         bound.append(bigints: records.map { $0.revision })
@@ -48,17 +48,17 @@ enum BatchStatement {
 
     /// The limits whose rows must be taken, in the order all batches take them; and for each place in the batch's
     /// `quotas`, both counted from 1, the place among those, 0 for one of which the lane holds enough.
-    private static func shortQuotas(of batch: MintBatch) -> ([SharedQuota], places: [Int32]) {
-        var places = [Int32](repeating: 0, count: batch.quotas.count + 1)
-        let short = batch.quotas.indices.filter { batch.quotas[$0].isShort }
-            .sorted { batch.quotas[$0].limit.isLocked(before: batch.quotas[$1].limit) }
+    static func shortQuotas(of quotas: [SharedQuota]) -> ([SharedQuota], places: [Int32]) {
+        var places = [Int32](repeating: 0, count: quotas.count + 1)
+        let short = quotas.indices.filter { quotas[$0].isShort }
+            .sorted { quotas[$0].limit.isLocked(before: quotas[$1].limit) }
         for (place, quota) in short.enumerated() { places[quota + 1] = Int32(place + 1) }
-        return (short.map { batch.quotas[$0] }, places)
+        return (short.map { quotas[$0] }, places)
     }
 
     /// Reads the one row; `nil` when it does not fit the batch.
     static func answer(_ result: borrowing QueryResult, to batch: MintBatch) -> BatchAnswer? {
-        guard result.rowCount == 1, result.columnCount == 7,
+        guard result.rowCount == 1, result.columnCount >= 7,
             let row = Row(result, count: batch.records.count),
             let decisions = row.decisions(of: batch)
         else { return nil }
@@ -132,7 +132,7 @@ enum BatchStatement {
         func leases(of batch: MintBatch, _ decisions: [BatchAnswer.Decision]) -> [BatchAnswer
             .Lease?]?
         {
-            let (short, places) = shortQuotas(of: batch)
+            let (short, places) = shortQuotas(of: batch.quotas)
             // A batch that did nothing has none.
             guard spent.count == short.count || spent.isEmpty else { return nil }
             var recorded = [Int64](repeating: 0, count: batch.quotas.count + 1)

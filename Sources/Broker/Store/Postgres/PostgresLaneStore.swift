@@ -1,19 +1,23 @@
 import Dispatch
 
-/// The store of one lane over one Postgres connection: a line of mints and a line of uses, which take turns.
+/// The store of one lane over one Postgres connection: a line of mints, one of mints with shadow limits and one of uses, which take turns.
 ///
 /// Sendable: everything but `init` happens on `queue`, the lane's.
 final class PostgresLaneStore: AssertionStore, @unchecked Sendable {
     private let queue: DispatchQueue
     private let mints: BatchLine<MintBatches>
+    /// Those with shadow limits.
+    private let shadowed: BatchLine<ShadowedMintBatches>
     private let uses: BatchLine<ConsumeBatches>
     private let pipeline: LanePipeline
 
     init(queue: DispatchQueue, configuration: Configuration) {
         self.queue = queue
         mints = BatchLine(MintBatches(), configuration: configuration)
+        shadowed = BatchLine(ShadowedMintBatches(), configuration: configuration)
         uses = BatchLine(ConsumeBatches(), configuration: configuration)
-        pipeline = LanePipeline(queue: queue, configuration: configuration, works: [mints, uses])
+        pipeline = LanePipeline(
+            queue: queue, configuration: configuration, works: [mints, shadowed, uses])
     }
 
     func record(
@@ -21,7 +25,11 @@ final class PostgresLaneStore: AssertionStore, @unchecked Sendable {
         then: @escaping @Sendable (MintVerdict) -> Void
     ) {
         dispatchPrecondition(condition: .onQueue(queue))
-        mints.add(record, whileCommitting: whileCommitting, then: then)
+        if record.shadows.isEmpty {
+            mints.add(record, whileCommitting: whileCommitting, then: then)
+        } else {
+            shadowed.add(record, whileCommitting: whileCommitting, then: then)
+        }
         pipeline.wake()
     }
 
