@@ -49,6 +49,36 @@ import Testing
         await broker.stop()
     }
 
+    @Test func `a client that comes a second before it was told is refused, but for the rounding`()
+        async throws
+    {
+        let deployment = try await Deployment(limits: Self.threeAMinute)
+        let broker = try await deployment.start()
+        for _ in 0..<3 { #expect(try await broker.settled(.token(deployment.token)).status == 200) }
+        var refusals = 0
+        // On a busy machine the second may pass by itself before the call is decided: then it must be let in, and this is
+        // tried again.
+        while refusals == 0 {
+            // 59.9 s are left until the next permit: 60 are told, and after 59 of them 0.9 s are missing.
+            let now = try await deployment.now()
+            try await deployment.query(
+                "UPDATE broker.install_rate SET tat = \(now + 2 * Self.step + 59_900_000)")
+            let told = try await broker.settled(.token(deployment.token))
+            if try await deployment.now() - now < 900_000 {
+                #expect(told.first("retry-after") == "60")
+            }
+            try await deployment.letPass(microseconds: 59_000_000, for: Sample.jkt)
+            let permitAt = try await deployment.fullAgain(Sample.jkt) - 2 * Self.step
+            let response = try await broker.settled(.token(deployment.token))
+            if try await deployment.now() < permitAt {
+                #expect(response.status == 429)
+                #expect(response.first("retry-after") == "1")
+                refusals += 1
+            }
+        }
+        await broker.stop()
+    }
+
     @Test func `a refused call spends nothing, however often it is made`() async throws {
         let deployment = try await Deployment(limits: "{install: {burst: 3, rate: 1, per: 86400}}")
         let broker = try await deployment.start()

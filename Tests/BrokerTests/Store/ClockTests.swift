@@ -19,7 +19,7 @@ import Testing
         var left: [Int] = []
         for turn in 0..<30 {
             switch await lanes[turn % 2].record(.valid(dpopJkt: jkt, install: install)) {
-            case .recorded(let remaining, _): left.append(remaining)
+            case .recorded(let remaining, _, _): left.append(remaining)
             case .limited(_, let wait): #expect(wait > 0 && wait <= install.stepMicroseconds)
             case let verdict: Issue.record("\(verdict)")
             }
