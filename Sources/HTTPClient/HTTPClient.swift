@@ -93,7 +93,8 @@ public final class HTTPClient: Sendable {
 
     private func run(_ job: Job, on worker: Worker) {
         worker.queue.async {
-            worker.perform(job)
+            let outcome = worker.perform(job.exchange)
+            // Before the caller learns the outcome: its next request is to find this connection.
             let next: Job? = self.workers.withLock { workers in
                 if workers.waiting.isEmpty {
                     workers.idle.append(worker)
@@ -101,6 +102,7 @@ public final class HTTPClient: Sendable {
                 }
                 return workers.waiting.removeFirst()
             }
+            job.finish(outcome)
             if let next { self.run(next, on: worker) }
         }
     }
@@ -116,13 +118,10 @@ private final class Worker: @unchecked Sendable {
 
     init(_ handle: EasyHandle) { self.handle = handle }
 
-    func perform(_ job: Job) {
-        lastTarget = Target(job.exchange.url)
-        if job.exchange.isAbandoned.load(ordering: .relaxed) {
-            job.finish(.unsent(.cancelled))
-        } else {
-            job.finish(handle.perform(job.exchange))
-        }
+    func perform(_ exchange: Exchange) -> HTTPOutcome {
+        lastTarget = Target(exchange.url)
+        return exchange.isAbandoned.load(ordering: .relaxed)
+            ? .unsent(.cancelled) : handle.perform(exchange)
     }
 }
 

@@ -14,7 +14,7 @@ import Testing
         let python = BrokerProgram.environment["PYTHON"] ?? "python3"
         return try RunningProcess(
             [python, Fixtures.path("Oracle/under_unit.py"), unit] + command,
-            environment: BrokerProgram.environment)
+            environment: BrokerProgram.environmentUnderLimits)
     }
 
     @Test func `the broker starts, mints, reloads and stops with the unit's system calls`()

@@ -11,7 +11,7 @@ import Testing
         let path = try deployment.configuration()
         let process = try RunningProcess(
             ["prlimit", "--nofile=96", BrokerProgram.path, "serve", "--config", path],
-            environment: BrokerProgram.environment)
+            environment: BrokerProgram.environmentUnderLimits)
         let broker = try await ServingBroker(process)
         let own = try WireConnection(port: broker.port)
         let mint = MintCall.token(deployment.token).octets
