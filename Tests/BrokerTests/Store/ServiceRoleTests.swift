@@ -6,7 +6,7 @@ import Testing
 /// The role of `broker serve`: what it needs, and no more.
 @Suite struct ServiceRoleTests {
     /// A database, and the URL of a login that is only a member of `broker_service`.
-    private func world() async throws -> (admin: String, service: String) {
+    private static func world() async throws -> (admin: String, service: String) {
         let url = try await PostgresCluster.shared().emptyDatabase()
         try await Migrator(directory: PostgresCluster.migrations)
             .migrate(ControlConnection(conninfo: url))
@@ -20,8 +20,11 @@ import Testing
         return (url, url.replacing("user=postgres", with: "user=service_login"))
     }
 
+    /// One for all statements that are refused: they change nothing.
+    private static let refusing = Task { try await world() }
+
     @Test func `mints, keeps house and answers the probe`() async throws {
-        let (admin, service) = try await world()
+        let (admin, service) = try await Self.world()
         let lane = TestLane(postgres: service) { $0.waitingLimit = 20_000 }
         let policy = RatePolicy.only(5, name: "shared")
         let verdicts = await lane.record([
@@ -78,7 +81,7 @@ import Testing
         "CREATE TABLE broker.mine ()", "DROP TABLE broker.proof_jti",
     ])
     func `may not`(_ statement: String) async throws {
-        let (_, service) = try await world()
+        let service = try await Self.refusing.value.service
         await #expect {
             try await ControlConnection(conninfo: service).query(statement)
         } throws: { ($0 as? PostgresError)?.sqlState == "42501" }
