@@ -1,3 +1,5 @@
 import Glibc
+import JOSE
 
+OpenSSLLifetime.coverExit()
 exit(await Program.run(Array(CommandLine.arguments.dropFirst())))

@@ -1,5 +1,7 @@
 import Glibc
+import JOSE
 
+OpenSSLLifetime.coverExit()
 let status: Int32
 do {
     switch try Arguments(Array(CommandLine.arguments.dropFirst())) {
