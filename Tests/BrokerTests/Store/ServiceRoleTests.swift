@@ -63,7 +63,9 @@ import Testing
         "INSERT INTO broker.tenant (tenant_id) VALUES ('mine')",
         "UPDATE broker.client SET settings = '{}'", "DELETE FROM broker.blocked_install",
         "UPDATE broker.api_token SET revoked_at = NULL", "DELETE FROM broker.server_secret",
-        "UPDATE broker.server_secret SET value = ''", "DELETE FROM broker.install_rate",
+        "UPDATE broker.server_secret SET value = ''",
+        "INSERT INTO broker.server_secret VALUES ('dpop-nonce', now(), sha256('known'))",
+        "DELETE FROM broker.install_rate",
         "DELETE FROM broker.shared_rate",
         // All four are behind record_batch.
         "INSERT INTO broker.assertion_jti VALUES (1, 0, 'x', 'app', 'y')",
