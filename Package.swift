@@ -67,7 +67,7 @@ let package = Package(
             name: "HTTPClientTests", dependencies: ["HTTPClient", "TestKit"],
             swiftSettings: settings),
         .testTarget(
-            name: "ClientShimTests", dependencies: ["ClientShim", "TestKit"],
+            name: "ClientShimTests", dependencies: ["ClientShim", "HTTPClient", "TestKit"],
             swiftSettings: settings),
         .testTarget(
             name: "SandboxIdPTests",

@@ -23,4 +23,30 @@ public struct Secret<Value>: CustomStringConvertible, CustomDebugStringConvertib
 }
 
 extension Secret: Sendable where Value: Sendable {}
-extension Secret: Equatable where Value: Equatable {}
+extension Secret: Equatable where Value: ConstantTimeComparable {
+    /// Whether both hold the same; takes the same time whatever they hold.
+    public static func == (left: Secret, right: Secret) -> Bool {
+        Value.equalsInConstantTime(left.value, right.value)
+    }
+}
+
+/// A value whose comparison tells nothing by the time it takes, except the length. The only kind of secret that can be
+/// compared: one that is merely `Equatable` stops at the first difference.
+public protocol ConstantTimeComparable {
+    /// Whether both are the same.
+    static func equalsInConstantTime(_ left: Self, _ right: Self) -> Bool
+}
+
+extension String: ConstantTimeComparable {
+    /// Whether both have the same UTF-8 octets: stricter than `==`, which takes composed characters for decomposed ones.
+    public static func equalsInConstantTime(_ left: String, _ right: String) -> Bool {
+        constantTimeEquals(Array(left.utf8), Array(right.utf8))
+    }
+}
+
+extension Array: ConstantTimeComparable where Element == UInt8 {
+    /// Whether both have the same octets.
+    public static func equalsInConstantTime(_ left: [UInt8], _ right: [UInt8]) -> Bool {
+        constantTimeEquals(left, right)
+    }
+}

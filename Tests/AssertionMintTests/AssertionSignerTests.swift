@@ -40,7 +40,7 @@ import Testing
         return (text(segments[0]), text(segments[1]), token)
     }
 
-    @Test func `design §5: the raw octets of header and payload`() throws {
+    @Test func `R-101-20 design §5: the raw octets of header and payload`() throws {
         let jti = try JTI.random()
         let minted = try minted(signer(AssertionProfile()), jti: jti)
         #expect(
@@ -55,20 +55,22 @@ import Testing
         (AssertionProfile.HeaderType.clientAuthentication, #","typ":"client-authentication+jwt""#),
         (.jwt, #","typ":"JWT""#), (.none, ""),
     ])
-    func `the type is the client's setting`(type: AssertionProfile.HeaderType, member: String)
+    func `R-101-20 the type is the client's setting`(
+        type: AssertionProfile.HeaderType, member: String
+    )
         throws
     {
         let minted = try minted(signer(AssertionProfile(type: type)))
         #expect(minted.header == #"{"alg":"ES256","kid":"key-1"\#(member)}"#)
     }
 
-    @Test func `without binding there is no cnf, and nothing else changes`() throws {
+    @Test func `R-101-20 without binding there is no cnf, and nothing else changes`() throws {
         let claims = try JSONValue(
             parsing: Array(minted(signer(AssertionProfile(bindsInstall: false))).payload.utf8))
         #expect(claims.members?.map(\.name) == ["iss", "sub", "aud", "jti", "iat", "exp"])
     }
 
-    @Test func `standards §2.2: no nbf, no embedded key, no personal data`() throws {
+    @Test func `R-101-21 standards §2.2: no nbf, no embedded key, no personal data`() throws {
         for type in AssertionProfile.HeaderType.allCases {
             let minted = try minted(signer(AssertionProfile(type: type)))
             let header = try JSONValue(parsing: Array(minted.header.utf8))
@@ -105,16 +107,16 @@ import Testing
     }
 
     @Test(arguments: [Int64.min, -1, 0, 9, 301, 3600, Int64(Int32.max) + 1, .max])
-    func `a lifetime outside 10 to 300 seconds is no profile`(lifetime: Int64) {
+    func `R-101-21 a lifetime outside 10 to 300 seconds is no profile`(lifetime: Int64) {
         #expect(AssertionProfile(lifetime: lifetime) == nil)
     }
 
     @Test(arguments: [Int64.min, -1, 11, .max])
-    func `a back-dating outside 0 to 10 seconds is no profile`(backdating: Int64) {
+    func `R-101-21 a back-dating outside 0 to 10 seconds is no profile`(backdating: Int64) {
         #expect(AssertionProfile(backdating: backdating) == nil)
     }
 
-    @Test func `back-dating moves both times and leaves the lifetime`() throws {
+    @Test func `R-101-21 back-dating moves both times and leaves the lifetime`() throws {
         let times = try signer(AssertionProfile(lifetime: 30, backdating: 10)).times(now: Self.now)
         #expect(times.issuedAt == Self.now - 10)
         #expect(times.expiresAt == Self.now + 20)

@@ -1,4 +1,5 @@
 import JOSE
+import Synchronization
 import Testing
 
 @Suite struct SecretTests {
@@ -40,7 +41,33 @@ import Testing
 
     @Test func `expose gives the value back`() {
         #expect(Secret(Self.canary).expose() == Self.canary)
-        #expect(Secret(1) == Secret(1))
-        #expect(Secret(1) != Secret(2))
+    }
+
+    /// Counts how often it is compared, and by whom.
+    private struct Watched: ConstantTimeComparable, Equatable {
+        static let comparisons = Atomic(0)
+
+        static func equalsInConstantTime(_ left: Self, _ right: Self) -> Bool {
+            comparisons.add(1, ordering: .relaxed)
+            return true
+        }
+
+        static func == (left: Self, right: Self) -> Bool { false }
+    }
+
+    @Test func `R-100-73 two secrets are compared in constant time, and in no other way`() {
+        #expect(Secret(Watched()) == Secret(Watched()))
+        #expect(Watched.comparisons.load(ordering: .relaxed) == 1)
+    }
+
+    @Test(arguments: [
+        ("", "", true), ("a", "a", true), ("a", "b", false), ("a", "ab", false), ("", "a", false),
+        ("\u{e9}", "e\u{301}", false),
+    ])
+    func `texts and octets are equal when every octet is`(
+        left: String, right: String, areEqual: Bool
+    ) {
+        #expect((Secret(left) == Secret(right)) == areEqual)
+        #expect((Secret(Array(left.utf8)) == Secret(Array(right.utf8))) == areEqual)
     }
 }

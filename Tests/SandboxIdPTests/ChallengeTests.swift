@@ -253,6 +253,25 @@ import Testing
         }
     }
 
+    @Test func `starts that can never complete count like others (R-000-73, R-000-70)`()
+        async throws
+    {
+        try await Sandbox.run {
+            $0.limits.startsPerEmail = RateQuota(count: 4, seconds: 3600)
+        } _: { sandbox in
+            let stranger = try Device()
+            _ = try await sandbox.start(stranger)
+            _ = try await sandbox.start(stranger)
+            // From here on the address has an enrolled key, and the starts before still count.
+            let enrolled = try Device()
+            try await sandbox.enrol(enrolled)
+            _ = try await sandbox.start(enrolled)
+            _ = try await sandbox.start(stranger)
+            #expect(try await sandbox.send(sandbox.startAttempt(enrolled)).status == 429)
+            #expect(try await sandbox.send(sandbox.startAttempt(stranger)).status == 429)
+        }
+    }
+
     @Test func `the tenant's limit spares calls that continue a session (R-000-71)`() async throws {
         try await Sandbox.run {
             $0.limits.startsPerTenant = RateQuota(count: 1, seconds: 60)

@@ -65,6 +65,10 @@ import Testing
             "clients", #"[{"client_id":"a","jwks_uri":"https://b.example","scopes":["a b"]}]"#,
             "clients[0].scopes"
         ),
+        ("attestation", #"{"mode":"on"}"#, "attestation.mode"),
+        ("attestation", #"{"mode":"enforce"}"#, "attestation.key"),
+        ("attestation", #"{"mode":"audit","key":{"kty":"EC"}}"#, "attestation.key"),
+        ("attestation", #"{"modes":"off"}"#, "attestation.modes"),
         ("options", #"{"access_token_lifetime":0}"#, "options.access_token_lifetime"),
         ("options", #"{"access_token_lifetime":1.5}"#, "options.access_token_lifetime"),
         ("options", #"{"rotate":true}"#, "options.rotate"),

@@ -47,8 +47,9 @@ import Testing
     ]
 
     @Test(arguments: breaks)
-    func `a call that breaks one rule is refused (R-000-80)`(_ broken: Break<Attempt>) async throws
-    {
+    func `a call that breaks one rule is refused (R-000-80, R-000-81, R-000-82)`(
+        _ broken: Break<Attempt>
+    ) async throws {
         try await Sandbox.run { sandbox in
             let (device, _, tokens) = try await sandbox.signedIn()
             let nonce = try await sandbox.apiNonce(device, tokens.access)

@@ -100,15 +100,16 @@ struct EndpointCaller: Sendable {
         call.onAnswer(answer)
         let now = core.environment.clock.now()
         let meaning = AnswerClass(answer, now: now)
+        let asksForNonce = asksForNonce(answer, meaning, proof)
         switch meaning {
         case .served: report(.served, answer.status, nil)
         case .busy: report(.busy, answer.status, nil)
         case .refused(let refusal):
             let code = refusal.error.map(Refusal.printable)
-            let isExpected = refusal.error == "insufficient_authorization"
+            let isExpected = asksForNonce || refusal.error == "insufficient_authorization"
             report(isExpected ? .served : .refused, answer.status, code)
         }
-        return Attempt(.answer(meaning), asksForNonce: asksForNonce(answer, meaning, proof))
+        return Attempt(.answer(meaning), asksForNonce: asksForNonce)
     }
 
     private struct Attempt {

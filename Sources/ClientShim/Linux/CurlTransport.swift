@@ -4,6 +4,7 @@
     /// The network on Linux: libcurl, with the certificate authority the host names (ADR 0004).
     public struct CurlTransport: HTTPTransport {
         private let client: HTTPClient
+        let configuration: HTTPClientConfiguration
 
         /// Times are seconds; the defaults are those of R-100-23.
         /// - Parameter caFile: PEM file of the only authorities to trust; `nil` trusts the system's.
@@ -11,10 +12,10 @@
             caFile: String? = nil, connectTimeout: Int = 10, readTimeout: Int = 30,
             totalTimeout: Int = 60, allowInsecureLoopback: Bool = false
         ) {
-            client = HTTPClient(
-                configuration: HTTPClientConfiguration(
-                    caFile: caFile, connectTimeout: connectTimeout, readTimeout: readTimeout,
-                    totalTimeout: totalTimeout, allowInsecureLoopback: allowInsecureLoopback))
+            configuration = HTTPClientConfiguration(
+                caFile: caFile, connectTimeout: connectTimeout, readTimeout: readTimeout,
+                totalTimeout: totalTimeout, allowInsecureLoopback: allowInsecureLoopback)
+            client = HTTPClient(configuration: configuration)
         }
 
         /// Waits for the outcome without blocking the thread.

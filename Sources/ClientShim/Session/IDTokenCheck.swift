@@ -26,7 +26,7 @@ struct IDTokenCheck: Sendable {
     ) throws(Fault) -> JSONValue {
         guard let jwt = UnverifiedJWT(idToken.expose()) else { throw .malformed }
         let claims = jwt.claims
-        guard let alg = jwt.header["alg"]?.string, alg.lowercased() != "none",
+        guard let alg = jwt.header["alg"]?.string, !alg.isEmpty, alg.lowercased() != "none",
             !alg.uppercased().hasPrefix("HS")
         else { throw .algorithm }
         guard claims["iss"]?.string == issuer else { throw .issuer }

@@ -58,8 +58,12 @@ extension SignInCalls {
 
     func runPki(_ request: SignInPkiRequest, _ token: OpenedFaceToken) async -> SignInEvent {
         do {
-            let result = try await core.environment.faceEngine.runPki(
-                request, scope: request.scope ?? .app, token)
+            let scope = request.scope ?? .app
+            let result = try await core.environment.faceEngine.runPki(request, scope: scope, token)
+            // Another context or scope would be another operation than the app asked for (R-000-65).
+            guard result.context == request.context, result.scope == scope,
+                !result.publicKey.isEmpty
+            else { return .deviceFailed("the face engine answered another request") }
             return .pkiFinished(result)
         } catch .pkiKeysMissing {
             return .pkiFinished(nil)

@@ -9,7 +9,10 @@ struct ChallengeEndpoint: Sendable {
     let environment: Environment
     let state: SharedState
 
-    func answer(_ request: HTTPRequest) async throws(OAuthFault) -> HTTPResponse {
+    /// The answer, and what the log should say of it besides its status.
+    func answer(
+        _ request: HTTPRequest
+    ) async throws(OAuthFault) -> (response: HTTPResponse, cause: String?) {
         let admitted = try await gate.admit(
             request, uri: try configuration.uris.target(Path.challenge)
         ) { form in
@@ -21,7 +24,7 @@ struct ChallengeEndpoint: Sendable {
         try Precondition.check(admitted.client)
         try checkResponseType(admitted.form)
         guard let authSession = admitted.form["auth_session"] else { return try start(admitted) }
-        return try proceed(admitted, authSession: authSession)
+        return (try proceed(admitted, authSession: authSession), nil)
     }
 
     /// Required to start; a later request is known by its session, but must not contradict.
@@ -33,8 +36,12 @@ struct ChallengeEndpoint: Sendable {
         guard type == "code" else { throw .unsupportedResponseType }
     }
 
-    private func start(_ request: ProtocolRequest) throws(OAuthFault) -> HTTPResponse {
+    private func start(
+        _ request: ProtocolRequest
+    ) throws(OAuthFault) -> (response: HTTPResponse, cause: String?) {
         let start = try ChallengeStart(request.form, request.client, configuration)
+        let attested = try configuration.attestation.judge(
+            request.form["app_attestation"], challenge: start.nonce, now: request.now)
         let session = ChallengeSession(
             sid: try environment.identifier(), clientId: request.client.clientId,
             jkt: try request.jkt(), email: start.email, scope: start.scope,
@@ -52,7 +59,7 @@ struct ChallengeEndpoint: Sendable {
                 ], now: request.now)
             state.authorizations.open(session, authSession: authSession, now: request.now)
         }
-        return demandCeremony(session, authSession, request.now)
+        return (demandCeremony(session, authSession, request.now), attested)
     }
 
     /// The same answer whoever the hint names (R-000-14).

@@ -37,10 +37,13 @@ enum Arguments: Equatable, Sendable {
                      "access_token_lifetime", "refresh_token_idle_lifetime",
                      "refresh_token_lifetime", "face_keys_available",
                      "face_keys_tenant_scope_allowed"}; lifetimes in seconds
+          attestation  {"mode": "off" | "audit" | "enforce", "key": public JWK}: what is done about the
+                    app_attestation of a start; evidence is a JWS of type sandbox-attestation+jwt by
+                    that key, with the claims challenge (the start's nonce) and iat
           limits    {"starts_per_email_hour", "starts_per_minute", "requests_per_address_minute"}
 
         Standard output gets one line of JSON when it is ready; standard error gets one for each
-        request. SIGTERM or SIGINT ends it: requests in flight are answered, then it exits with 0.
+        request, and one for each application that could be used without a genuine app. SIGTERM or SIGINT ends it: requests in flight are answered, then it exits with 0.
 
         exit status: 0 ended as told, 1 cannot start, 2 wrong usage
         """

@@ -26,6 +26,9 @@ struct ServeCommand {
         }
         let signals = StopSignals()
         do { try server.start() } catch { throw StartError(reasons: [error.description]) }
+        for warning in configuration.provider.warnings {
+            Output.line(Self.line(of: warning), to: STDERR_FILENO)
+        }
         Output.line(ready(configuration, port: server.port), to: STDOUT_FILENO)
         await signals.first()
         await server.drain(grace: Self.grace)
@@ -39,6 +42,16 @@ struct ServeCommand {
         do { return try SandboxConfiguration(parsing: octets) } catch {
             throw StartError(reasons: error.faults.map(\.description))
         }
+    }
+
+    private static func line(of warning: ConfigurationWarning) -> String {
+        var json = JSONWriter()
+        json.object {
+            $0.member("event", "sandbox.warning")
+            $0.member("client_id", warning.clientId)
+            $0.member("reason", warning.reason)
+        }
+        return json.text
     }
 
     private func ready(_ configuration: SandboxConfiguration, port: UInt16) -> String {

@@ -12,3 +12,10 @@ struct ConfigurationFault: Error, Equatable, Sendable, CustomStringConvertible {
 struct ConfigurationError: Error, Equatable, Sendable {
     let faults: [ConfigurationFault]
 }
+
+/// What is allowed and not advisable, for one application.
+struct ConfigurationWarning: Equatable, Sendable {
+    let clientId: String
+    /// What is not advisable and what to do.
+    let reason: String
+}

@@ -92,6 +92,9 @@ struct ConfigurationObject {
 
     func has(_ name: String) -> Bool { value?[name] != nil }
 
+    /// A member whatever its type.
+    func member(_ name: String) -> JSONValue? { value?[name] }
+
     /// The objects of a list that must be there.
     func objects(_ name: String, known: [String]) -> [ConfigurationObject] {
         guard let elements = value?[name]?.array else {

@@ -14,7 +14,7 @@ struct ConfigurationReader {
             json, path: "",
             known: [
                 "listen", "issuer", "tls", "ca_file", "organisation", "clients", "resources",
-                "limits", "options",
+                "limits", "options", "attestation",
             ], collector: collector)
         let uris = file.text("issuer").flatMap { text in issuer(text, file) }
         let clients = clients(file)
@@ -26,6 +26,7 @@ struct ConfigurationReader {
         }
         var settings = ProviderSettings()
         settings.read(file)
+        let attestation = attestation(file)
         guard let uris, let server else { return nil }
         var provider = ProviderConfiguration(uris: uris, clients: clients)
         provider.organisation = file.optionalText("organisation") ?? provider.organisation
@@ -33,6 +34,7 @@ struct ConfigurationReader {
         provider.lifetimes = settings.lifetimes
         provider.limits = settings.limits
         provider.options = settings.options
+        provider.attestation = attestation
         return SandboxConfiguration(server: server, caFile: caFile, provider: provider)
     }
 
@@ -70,6 +72,25 @@ struct ConfigurationReader {
             file.fault("resources", "must be a list of URLs")
         }
         return resources
+    }
+
+    private func attestation(_ file: ConfigurationObject) -> AttestationPolicy {
+        let object = file.object("attestation", known: ["mode", "key"])
+        var policy = AttestationPolicy()
+        if let text = object.optionalText("mode") {
+            if let mode = AttestationPolicy.Mode(rawValue: text) {
+                policy.mode = mode
+            } else {
+                object.fault("mode", "must be off, audit or enforce")
+            }
+        }
+        if let member = object.member("key") {
+            policy.key = (try? PublicJWK(member)).flatMap { try? PublicKey($0) }
+            if policy.key == nil { object.fault("key", "must be a public JWK") }
+        } else if policy.mode != .off {
+            object.fault("key", "is missing: evidence is checked with it")
+        }
+        return policy
     }
 
     private func clients(_ file: ConfigurationObject) -> [Client] {

@@ -9,6 +9,8 @@ struct ProviderConfiguration: Sendable {
     var lifetimes = Lifetimes()
     var limits = ProviderLimits()
     var options = ProviderOptions()
+    /// What is done about evidence for a genuine app.
+    var attestation = AttestationPolicy()
 
     /// A provider with the demo API as its only resource.
     init(uris: EndpointURIs, clients: [Client]) {
@@ -20,6 +22,19 @@ struct ProviderConfiguration: Sendable {
     /// Every scope some client may ask for, in order.
     var scopes: [String] {
         Set(clients.values.flatMap(\.scopes)).sorted()
+    }
+
+    /// What an operator should know although it is no fault: an application that may sign in without a browser while a copy of
+    /// its app could do the same (R-000-09).
+    var warnings: [ConfigurationWarning] {
+        guard attestation.mode != .enforce else { return [] }
+        return clients.values.filter(\.firstPartyChallengeEnabled).map(\.clientId).sorted().map {
+            ConfigurationWarning(
+                clientId: $0,
+                reason:
+                    "attestation.mode is \(attestation.mode.rawValue), so a copy of the app can "
+                    + "sign users in too: set it to enforce")
+        }
     }
 }
 

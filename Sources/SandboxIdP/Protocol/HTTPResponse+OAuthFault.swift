@@ -71,6 +71,8 @@ private struct OAuthErrorAnswer {
             self.init(400, "signature_rejected", "The device request was not accepted.")
         case .ceremonyUnavailable:
             self.init(404, "ceremony_unavailable", "The ceremony is not available.")
+        case .attestationRejected:
+            self.init(400, "attestation_rejected", "The evidence for the app was not accepted.")
         case .rateLimited(_, let seconds):
             self.init(429, "temporarily_unavailable", "Too many requests.")
             headers = [("Retry-After", String(seconds))]

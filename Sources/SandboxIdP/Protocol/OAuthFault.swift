@@ -29,6 +29,8 @@ enum OAuthFault: Error, Equatable, Sendable {
     case deviceRequest(DeviceRequestFault)
     /// `ceremony_unavailable`: this ceremony can never complete for this caller (R-000-14).
     case ceremonyUnavailable
+    /// `attestation_rejected`: no good evidence for a genuine app where the tenant demands it (R-000-08).
+    case attestationRejected(AttestationFault)
     /// A limit is spent.
     case rateLimited(RateLimit, retryAfter: Int64)
     /// The client's keys cannot be had now.

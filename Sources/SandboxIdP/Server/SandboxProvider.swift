@@ -79,7 +79,7 @@ final class SandboxProvider: Sendable {
         switch route {
         case .metadata: return (Metadata(configuration).response, nil)
         case .jwks: return (signer.keySetResponse, nil)
-        case .challenge: return (try await challenge.answer(request), nil)
+        case .challenge: return try await challenge.answer(request)
         case .token: return (try await token.answer(request), nil)
         case .revocation: return (try await revocation.answer(request), nil)
         case .faceToken(let sid): return (try portal.faceToken(request, sid: sid), nil)

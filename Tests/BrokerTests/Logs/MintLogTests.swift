@@ -57,6 +57,7 @@ import Testing
         try await LogSchema.check(try await broker.log.lines())
     }
 
+    /// R-101-24: with a backend's token the install is the backend's word, and the event says so.
     @Test func `a minted event tells whom, by what, with which key and how many are left`()
         async throws
     {

@@ -244,7 +244,7 @@ import Testing
         #expect(broker.database.jtis.isEmpty)
     }
 
-    /// standards.md §2.5: the thumbprint is computed from the proof; a body that says otherwise is wrong.
+    /// R-101-24, standards.md §2.5: the thumbprint is computed from the proof; a body that says otherwise is wrong.
     @Test func `a thumbprint that is not the proof's is 400, and its limit is not touched`()
         async throws
     {

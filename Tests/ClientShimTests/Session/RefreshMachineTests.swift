@@ -48,4 +48,31 @@ import Testing
         #expect(answered.count == next)
         #expect(answered.values.allSatisfy { $0 == 1 })
     }
+
+    @Test func `the diagram draws exactly the transitions of the code`() throws {
+        func name(_ state: RefreshMachine.State) -> String {
+            switch state {
+            case .idle: "idle"
+            case .running: "running"
+            }
+        }
+        let events: [RefreshMachine.Event] = [
+            .arrived(1), .arrived(2), .left(1), .left(2), .finished,
+        ]
+        var machines = [RefreshMachine()]
+        var transitions: Set<String> = []
+        var next = 0
+        // Callers have numbers of their own, so a few steps show every transition.
+        while next < machines.count, machines.count < 50 {
+            for event in events {
+                var machine = machines[next]
+                _ = machine.handle(event)
+                guard machine != machines[next] else { continue }
+                transitions.insert("\(name(machines[next].state)) --> \(name(machine.state))")
+                if !machines.contains(machine) { machines.append(machine) }
+            }
+            next += 1
+        }
+        #expect(try Diagram.transitions("refresh.md") == transitions)
+    }
 }

@@ -160,6 +160,27 @@ import Testing
         #expect(world.authn.currentSession() == session)
     }
 
+    @Test
+    func `R-101-11 a provider registered at launch serves refresh and sign-out, until cleared`()
+        async throws
+    {
+        let world = try await World.signedIn()
+        let launched = try world.restarted()
+        let assertions = FakeAssertions()
+        launched.setClientAssertionProvider(assertions)
+        try await #require(launched.currentSession()).refresh()
+        #expect(world.provider.forms(.refresh).map { $0["client_assertion"] } == assertions.made)
+        launched.clearClientAssertionProvider()
+        try await #require(launched.currentSession()).refresh()
+        #expect(world.provider.forms(.refresh).last?["client_assertion"] == nil)
+        launched.setClientAssertionProvider(assertions)
+        await launched.signOut()
+        #expect(
+            world.provider.forms(.revocation).map { $0["client_assertion"] }
+                == [assertions.made.last])
+        #expect(assertions.made.count == 2)
+    }
+
     @Test func `R-101-05 no assertion for a refresh is a lost refresh`() async throws {
         let world = try await World.signedIn()
         world.authn.setClientAssertionProvider(FakeAssertions(failing: [1]))

@@ -71,7 +71,9 @@ import Testing
             await eventually { world.provider.aborts == ["face_token_password_protected"] })
     }
 
-    @Test func `the capture surface sees its own states and the outcome`() async throws {
+    @Test func `R-100-66 the capture surface sees its own states, retries, and sees the outcome`()
+        async throws
+    {
         let world = try await World(verdicts: [.mismatch])
         world.provider.plan(.completion, [.answer(FakeProvider.busy(503, retryAfter: "2"))])
         let flow = world.authn.startSignInFlow(config: world.config)
@@ -80,8 +82,10 @@ import Testing
         for await state in driver.stateStream() {
             seen.append(state)
             switch state {
-            case .ready: driver.submitFaceCapture(FaceFrame([1]))
-            case .postFailed: driver.retry()  // R-100-66
+            case .ready:
+                driver.retry()  // means nothing here
+                driver.submitFaceCapture(FaceFrame([1]))
+            case .postFailed: driver.retry()
             default: break
             }
         }

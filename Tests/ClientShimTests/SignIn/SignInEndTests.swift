@@ -66,6 +66,25 @@ import Testing
         }
     }
 
+    @Test(arguments: ["none", "None", "NONE", "HS256", "HS384", "HS512", "hs256", ""])
+    func `R-000-31 an ID token without a signature or with a shared key's is refused`(
+        _ alg: String
+    ) async throws {
+        let world = try await World()
+        world.provider.set { $0.idTokenClaims["header"] = #"{"alg":"\#(alg)"}"# }
+        #expect(await world.signIn(with: FakeAssertions()).failure == .tokenRejected)
+        #expect(try world.restarted().currentSession() == nil)
+    }
+
+    @Test(arguments: ["ES256", "PS256", "RS256", "EdDSA"])
+    func `R-000-31 any signature of the provider's own is taken as it came, over TLS`(
+        _ alg: String
+    ) async throws {
+        let world = try await World()
+        world.provider.set { $0.idTokenClaims["header"] = #"{"alg":"\#(alg)"}"# }
+        #expect(await world.signIn(with: FakeAssertions()).session != nil)
+    }
+
     @Test(
         arguments: [
             ["token_type": #""Bearer""#], ["token_type": "absent"], ["id_token": "absent"],

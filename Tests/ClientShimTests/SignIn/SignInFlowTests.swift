@@ -23,7 +23,9 @@ import Testing
         #expect(world.provider.liveGrants == 1)
     }
 
-    @Test func `R-101-01 the provider is called once for each authenticated attempt`() async throws
+    @Test
+    func `R-101-01 R-101-07 one call of the provider for each attempt, for the issuer as a string`()
+        async throws
     {
         let world = try await World()
         world.provider.set { $0.demandsNonce = true }
@@ -70,7 +72,8 @@ import Testing
 
     // MARK: - Lost
 
-    /// Each call whose loss costs nothing, whichever way the message went.
+    /// R-000-29: each call whose loss costs nothing and asks nothing of the app, whichever way the message went, and
+    /// whether or not it left the device (R-100-20).
     @Test(
         arguments: [FakeProvider.Call.start, .faceToken, .completion, .token],
         [FakeProvider.Fault.loseRequest, .loseAnswer])

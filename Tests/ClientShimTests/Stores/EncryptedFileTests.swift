@@ -130,7 +130,10 @@ import Testing
         }
     }
 
-    @Test func `another master key opens nothing`() throws {
+    @Test
+    func `R-100-11 a copy restored on another device, which has another master key, opens nothing`()
+        throws
+    {
         try records().replace("session", with: [1])
         let other = try MasterKey(bytes: [UInt8](repeating: 8, count: 32))
         #expect(throws: SecureStoreError.tampered(name: "session")) {
@@ -223,7 +226,9 @@ import Testing
     }
 
     @Test(arguments: Kind.allCases)
-    func `a key signs what its public half verifies, until it is deleted`(_ kind: Kind) throws {
+    func `R-100-07 a key signs what its public half verifies, until it is deleted`(_ kind: Kind)
+        throws
+    {
         let store = try store(kind)
         let jwk = try store.generate(label: "a")
         #expect(try store.publicJWK(label: "a") == jwk)
