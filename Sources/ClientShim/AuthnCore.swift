@@ -3,7 +3,7 @@ import Synchronization
 /// What the flows, the session and the helper of one `Authn` share (R-100-06).
 final class AuthnCore: Sendable {
     let environment: AuthnEnvironment
-    let executor = SDKExecutor()
+    let executor: any TaskExecutor
     let nonces = NonceTable()
     let offsets = ClockOffsets()
     let installKeys: InstallKeys
@@ -15,10 +15,12 @@ final class AuthnCore: Sendable {
 
     init(environment: AuthnEnvironment) {
         self.environment = environment
+        let threads = environment.threads ?? .own()
+        executor = threads.executor
         installKeys = InstallKeys(
             keyStore: environment.keyStore, store: environment.store, random: environment.random)
         metadata = MetadataCache(environment: environment, offsets: offsets)
-        assertions = AssertionSource(clock: environment.clock)
+        assertions = AssertionSource(clock: environment.clock, threads: threads)
         vault = SessionVault(environment: environment, installKeys: installKeys)
     }
 

@@ -18,6 +18,8 @@ public struct AuthnEnvironment: Sendable {
     public var allowInsecureLoopback: Bool
     /// Called from any thread with each diagnostic event.
     public var onDiagnostic: (@Sendable (DiagnosticEvent) -> Void)?
+    /// Where the work runs; each `Authn` makes its own when there are none.
+    var threads: SDKThreads?
 
     /// An environment with the system's clock and random source unless told otherwise.
     public init(

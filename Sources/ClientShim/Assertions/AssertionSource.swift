@@ -1,4 +1,3 @@
-import Dispatch
 import JOSE
 import Synchronization
 
@@ -7,10 +6,12 @@ final class AssertionSource: Sendable {
     static let limitMilliseconds: Int64 = 20_000
 
     private let clock: any AuthnClock
+    private let threads: SDKThreads
     private let check = ClientAssertionCheck()
 
-    init(clock: any AuthnClock) {
+    init(clock: any AuthnClock, threads: SDKThreads = .own()) {
         self.clock = clock
+        self.threads = threads
     }
 
     /// One assertion for one HTTP attempt.
@@ -29,9 +30,7 @@ final class AssertionSource: Sendable {
         _ provider: any ClientAssertionProvider, _ request: ClientAssertionRequest
     ) async -> Answer {
         let slot = FirstAnswer<Answer>()
-        // A serial queue of its own gets a thread of its own. Calls on one concurrent queue would share
-        // the few threads that everything else in the process works on, and each may block for seconds.
-        DispatchQueue(label: "authn.assertion").async {
+        threads.callBlocking {
             do {
                 slot.fill(.success(Secret(try provider.clientAssertion(request: request))))
             } catch let error as ClientAssertionError {
@@ -41,7 +40,7 @@ final class AssertionSource: Sendable {
                 slot.fill(.failure(.Unavailable(details: "provider threw \(type(of: error))")))
             }
         }
-        let timer = Task { [clock] in
+        let timer = Task(executorPreference: threads.executor) { [clock] in
             guard (try? await clock.sleep(milliseconds: Self.limitMilliseconds)) != nil else {
                 return
             }

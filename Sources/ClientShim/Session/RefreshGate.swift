@@ -18,7 +18,7 @@ final class RefreshGate: Sendable {
     /// Joins the refresh under way, or starts `run`. A cancelled caller gets `Network` at once; the
     /// refresh goes on and its result is stored all the same.
     func refresh(
-        on executor: SDKExecutor, _ run: @escaping @Sendable () async -> Answer
+        on executor: any TaskExecutor, _ run: @escaping @Sendable () async -> Answer
     ) async throws(RefreshError) -> SessionRecord {
         let answer = FirstAnswer<Answer>()
         let (id, effects) = state.withLock { state in
