@@ -34,7 +34,7 @@ struct Service: Sendable {
 
         let lanes = (0..<configuration.lanes).map { Lane(index: $0) }
         stores = lanes.map {
-            PostgresLaneStore(queue: $0.queue, configuration: .init(conninfo: conninfo))
+            PostgresLaneStore(lane: $0, configuration: .init(conninfo: conninfo))
         }
         let authenticator = try Self.authenticator(configuration)
         let mint = MintRoute(

@@ -178,7 +178,7 @@ final class Connection: @unchecked Sendable {
     private func takeAnotherTurn() {
         guard !isTurnDue, !isClosed else { return }
         isTurnDue = true
-        lane.queue.async { [self] in
+        lane.async { [self] in
             isTurnDue = false
             guard !isClosed else { return }
             lane.readClock()

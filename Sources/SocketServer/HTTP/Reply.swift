@@ -20,7 +20,7 @@ public final class Reply: Sendable {
         if connection.lane.isCurrent {
             connection.deliver(response, exchange: exchange)
         } else {
-            connection.lane.queue.async { connection.deliver(response, exchange: exchange) }
+            connection.lane.async { connection.deliver(response, exchange: exchange) }
         }
     }
 
@@ -34,6 +34,6 @@ public final class Reply: Sendable {
     deinit {
         guard !isSent.load(ordering: .relaxed) else { return }
         let (connection, exchange) = (connection, exchange)
-        connection.lane.queue.async { connection.deliver(nil, exchange: exchange) }
+        connection.lane.async { connection.deliver(nil, exchange: exchange) }
     }
 }

@@ -42,7 +42,8 @@ struct ConnectionTable {
 
     mutating func remove(_ key: Key) {
         guard self[key] != nil else { return }
-        places[key.index] = Place(generation: key.generation &+ 1)
+        // The highest bit of a key is for others (WatchTable).
+        places[key.index] = Place(generation: (key.generation &+ 1) & UInt32(Int32.max))
         free.append(key.index)
     }
 

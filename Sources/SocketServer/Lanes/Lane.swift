@@ -1,38 +1,54 @@
 internal import CEpoll
 public import Dispatch
 internal import Glibc
+internal import Synchronization
 
 /// A serial queue and the connections that live on it.
 ///
 /// The lane's sockets are held by one `epoll` descriptor, edge-triggered, and one Dispatch source reads that
-/// descriptor. All that the lane owns is touched on `queue` only; that is what makes it `Sendable`.
+/// descriptor. A lane that was woken stays with that descriptor for a while before it goes back to Dispatch: a wake-up
+/// through Dispatch takes two threads and costs more than a request.
+/// All that the lane owns is touched on `queue` only; that is what makes it `Sendable`.
 public final class Lane: @unchecked Sendable {
     /// The lane's number, for logs.
     public let index: Int
-    /// The serial queue.
+    /// The serial queue. Work for it goes through `async`: what is put on the queue past the lane has to wait until the
+    /// lane leaves its descriptor, a few milliseconds at most.
     public let queue: DispatchQueue
 
-    /// Why the lane has no `epoll` descriptor, an `errno`; 0 when it has one.
+    /// Why the lane has no descriptors, an `errno`; 0 when it has them.
     let failure: Int32
     private let poller: Int32
+    private let doorbell: Doorbell?
     private let source: (any DispatchSourceRead)?
     private let timer: any DispatchSourceTimer
     private var table = ConnectionTable()
+    private var watchers = WatchTable()
     private var clock = LaneClock()
     private var buffers = BufferPool()
     /// When the timer fires next, nanoseconds of the monotonic clock.
     private var timerFires = UInt64.max
+    /// Whether this is one of the rounds of `poll`, and what is to be done at its end.
+    private var isInRound = false
+    private var atRoundsEnd: [() -> Void] = []
+    /// Pieces of work that were given to `async` and have not begun.
+    private let posted = Atomic<Int>(0)
+    private let isWaiting = Atomic<Bool>(false)
 
     private static let key = DispatchSpecificKey<ObjectIdentifier>()
     private static let eventsAtOnce = 128
-    private static let roundsAtOnce = 4
+    /// How long a lane stays with its descriptor at most, in nanoseconds, and how long it waits there for something to
+    /// happen, in milliseconds: longer than a commit takes, and short beside what its timers are set for.
+    private static let longestStay: UInt64 = 10_000_000
+    private static let longestWait: Int32 = 2
 
     /// Makes a lane with no connection. A lane that could not get its descriptor is refused by `HTTPServer.init`.
     public init(index: Int) {
         self.index = index
         queue = DispatchQueue(label: "lane-\(index)")
         let descriptor = epoll_create1(Int32(EPOLL_CLOEXEC))
-        failure = descriptor < 0 ? errno : 0
+        doorbell = descriptor < 0 ? nil : Doorbell(on: descriptor)
+        failure = doorbell == nil ? errno : 0
         poller = descriptor
         timer = DispatchSource.makeTimerSource(queue: queue)
         source =
@@ -60,6 +76,58 @@ public final class Lane: @unchecked Sendable {
 
     /// Nanoseconds of the monotonic clock, read once a wake-up.
     var now: UInt64 { clock.now }
+
+    // MARK: Work
+
+    /// Runs a piece of work on the lane's queue, in the order given. From any thread.
+    public func async(_ work: @escaping @Sendable () -> Void) {
+        posted.add(1, ordering: .sequentiallyConsistent)
+        queue.async { [self] in
+            posted.subtract(1, ordering: .sequentiallyConsistent)
+            work()
+        }
+        if isWaiting.load(ordering: .sequentiallyConsistent) { doorbell?.ring() }
+    }
+
+    /// Runs a piece of work once everything that became ready together has been served. To be called on the lane's queue.
+    public func atEndOfRound(_ work: @escaping @Sendable () -> Void) {
+        if isInRound { atRoundsEnd.append(work) } else { async(work) }
+    }
+
+    // MARK: Descriptors of others
+
+    /// Watches a descriptor for reading. To be called on the lane's queue, like the two below.
+    ///
+    /// - Parameter watcher: Not kept alive.
+    /// - Returns: `nil` when the kernel refuses.
+    public func watch(_ descriptor: Int32, for watcher: any LaneWatcher) -> LaneWatch? {
+        let watch = LaneWatch(key: watchers.insert(watcher), descriptor: descriptor)
+        guard control(EPOLL_CTL_ADD, watch, alsoWriting: false) else {
+            watchers.remove(watch.key)
+            return nil
+        }
+        return watch
+    }
+
+    /// Whether the watcher is also told when the descriptor can be written to.
+    public func watch(_ watch: LaneWatch, alsoWriting: Bool) {
+        _ = control(EPOLL_CTL_MOD, watch, alsoWriting: alsoWriting)
+    }
+
+    /// Ends the watch; to be called before the descriptor is closed.
+    public func end(_ watch: LaneWatch) {
+        watchers.remove(watch.key)
+        _ = control(EPOLL_CTL_DEL, watch, alsoWriting: false)
+    }
+
+    private func control(_ operation: Int32, _ watch: LaneWatch, alsoWriting: Bool) -> Bool {
+        var event = epoll_event()
+        event.events = EPOLLIN.rawValue | (alsoWriting ? EPOLLOUT.rawValue : 0)
+        event.data.u64 = watch.key
+        return epoll_ctl(poller, operation, watch.descriptor, &event) == 0
+    }
+
+    // MARK: Connections
 
     /// To be called when the lane's queue begins something that is not one of its own events.
     func readClock() { clock.read() }
@@ -109,21 +177,63 @@ public final class Lane: @unchecked Sendable {
     func takeInput(capacity: Int) -> InputBuffer { buffers.takeInput(capacity: capacity) }
     func giveBack(_ input: InputBuffer) { buffers.give(input) }
 
-    /// Serves what is ready. Bounded, so that the queue's other work has its turn: what is left over keeps the
-    /// descriptor readable and the source fires again.
+    // MARK: Rounds
+
+    /// Serves what is ready, and what becomes ready soon after. Ends when nothing does, when the queue has other work, and
+    /// after a while in any case; what is left over keeps the descriptor readable, and the source fires again.
     private func poll() {
         withUnsafeTemporaryAllocation(of: epoll_event.self, capacity: Self.eventsAtOnce) { events in
-            for _ in 0..<Self.roundsAtOnce {
-                let count = epoll_wait(poller, events.baseAddress, Int32(events.count), 0)
+            clock.read()
+            let leaves = clock.now &+ Self.longestStay
+            var timeout: Int32 = 0
+            repeat {
+                let count = wait(for: events, milliseconds: timeout)
                 guard count > 0 else { return }
                 clock.read()
-                for event in events[..<Int(count)] {
-                    // A connection closed by an earlier event of this round is no longer in the table.
-                    table[ConnectionTable.Key(rawValue: event.data.u64)]?.ready(event.events)
-                }
-                guard count == events.count else { return }
+                serve(UnsafeBufferPointer(rebasing: events[..<count]))
+                timeout = Self.longestWait
+            } while clock.now < leaves && posted.load(ordering: .sequentiallyConsistent) == 0
+        }
+    }
+
+    private func wait(
+        for events: UnsafeMutableBufferPointer<epoll_event>, milliseconds: Int32
+    ) -> Int {
+        guard milliseconds > 0 else {
+            return Int(epoll_wait(poller, events.baseAddress, Int32(events.count), 0))
+        }
+        // Who posts work looks at `isWaiting` after it has counted it, and this looks at the count after it has set
+        // `isWaiting`: one of the two sees the other.
+        isWaiting.store(true, ordering: .sequentiallyConsistent)
+        let hasPosted = posted.load(ordering: .sequentiallyConsistent) > 0
+        let count = epoll_wait(
+            poller, events.baseAddress, Int32(events.count), hasPosted ? 0 : milliseconds)
+        isWaiting.store(false, ordering: .sequentiallyConsistent)
+        return Int(count)
+    }
+
+    private func serve(_ events: UnsafeBufferPointer<epoll_event>) {
+        isInRound = true
+        var isWatched = false
+        for event in events {
+            if WatchTable.holds(event.data.u64) {
+                isWatched = true
+            } else {
+                // A connection closed by an earlier event of this round is no longer in the table.
+                table[ConnectionTable.Key(rawValue: event.data.u64)]?.ready(event.events)
             }
         }
+        // The database's answer comes last: the next batch then takes along the requests of this round.
+        if isWatched {
+            for event in events where WatchTable.holds(event.data.u64) {
+                watchers[event.data.u64]?.ready(LaneReadiness(event.events))
+            }
+        }
+        isInRound = false
+        guard !atRoundsEnd.isEmpty else { return }
+        let work = atRoundsEnd
+        atRoundsEnd.removeAll(keepingCapacity: true)
+        for piece in work { piece() }
     }
 
     private func expireDeadlines() {
@@ -141,5 +251,16 @@ public final class Lane: @unchecked Sendable {
         timerFires = max(deadline, soonest)
         timer.schedule(
             deadline: DispatchTime(uptimeNanoseconds: timerFires), leeway: .milliseconds(5))
+    }
+}
+
+extension LaneReadiness {
+    fileprivate init(_ events: UInt32) {
+        self.init()
+        if events & (EPOLLERR.rawValue | EPOLLHUP.rawValue) != 0 {
+            formUnion([.reading, .writing])
+        }
+        if events & EPOLLIN.rawValue != 0 { insert(.reading) }
+        if events & EPOLLOUT.rawValue != 0 { insert(.writing) }
     }
 }

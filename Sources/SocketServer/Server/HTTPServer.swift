@@ -49,11 +49,11 @@ public final class HTTPServer: Sendable {
             mostDescriptors: DescriptorLimit.connections(sparing: configuration.sparedDescriptors),
             makeRoom: {
                 let lane = lanes[core.ledger.fullestLane]
-                lane.queue.async { lane.endLongestIdle(of: core) }
+                lane.async { lane.endLongestIdle(of: core) }
             },
             deal: { descriptor, remote, place in
                 let lane = lanes[place]
-                lane.queue.async {
+                lane.async {
                     core.open(descriptor, remote, on: lane, place: place)
                 }
             })
@@ -131,7 +131,7 @@ public final class HTTPServer: Sendable {
     private func forEachConnection(_ body: @escaping @Sendable (Connection) -> Void) {
         for lane in lanes {
             let core = core
-            lane.queue.async {
+            lane.async {
                 lane.readClock()
                 lane.forEachConnection { if $0.server === core { body($0) } }
             }

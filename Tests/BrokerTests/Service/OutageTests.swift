@@ -1,3 +1,4 @@
+import Glibc
 import JOSE
 import Synchronization
 import TestKit
@@ -55,6 +56,39 @@ import Testing
         await broker.stop()
         #expect(try await broker.log.events("assertion.minted").count == received.count)
         try await LogSchema.check(try await broker.log.lines())
+    }
+
+    @Test
+    func `on a full disk: only 503s, every assertion has its row, and service returns with room`()
+        async throws
+    {
+        let place = try TemporaryDirectory()
+        chmod(place.path, 0o755)
+        let disk = try await FillableDisk(in: place.path)
+        let cluster = try await PostgresCluster(environment: disk.environment)
+        let deployment = try await Deployment(in: cluster)
+        let broker = try await deployment.start()
+        let seen = SeenAnswers()
+        async let loading: Void = load(deployment, broker, seen)
+        for _ in 0..<2 {
+            await seen.more(50, of: 200)
+            try disk.fill()
+            await seen.more(20, of: 503)
+            try disk.empty()
+        }
+        await seen.more(50, of: 200)
+        seen.end()
+        try await loading
+        #expect(Set(seen.statuses.keys) == [200, 503])
+        let stored = try await deployment.jtis()
+        #expect(Set(seen.jtis).count == seen.jtis.count)
+        #expect(Set(stored).count == stored.count)
+        // Here, unlike after a kill, the database always said so when it had committed nothing.
+        #expect(Set(seen.jtis) == Set(stored))
+        await broker.stop()
+        let refusals = try await broker.log.events("assertion.refused")
+        #expect(refusals.contains { $0["cause"]?.string?.contains("53100") == true })
+        try await cluster.stop()
     }
 
     /// cases.md "Fails open": each with its repair, and no restart.

@@ -16,7 +16,7 @@ import Testing
         case .memory:
             let database = MemoryDatabase()
             return (0..<count).map { _ in
-                TestLane { MemoryAssertionStore(queue: $0, database: database) }
+                TestLane { MemoryAssertionStore(lane: $0, database: database) }
             }
         case .postgres:
             let url = try await PostgresCluster.shared().freshDatabase()

@@ -1,16 +1,17 @@
 import Dispatch
+import SocketServer
 
 @testable import Broker
 
 /// The store's twin in memory, one a lane over one `MemoryDatabase`: for tests that need no Postgres.
-/// Sendable: `leases` is only touched on `queue`.
+/// Sendable: `leases` is only touched on the lane's queue.
 final class MemoryAssertionStore: AssertionStore, @unchecked Sendable {
-    private let queue: DispatchQueue
+    private let lane: Lane
     private let database: MemoryDatabase
     private var leases = LeaseBook()
 
-    init(queue: DispatchQueue, database: MemoryDatabase) {
-        self.queue = queue
+    init(lane: Lane, database: MemoryDatabase) {
+        self.lane = lane
         self.database = database
     }
 
@@ -18,10 +19,10 @@ final class MemoryAssertionStore: AssertionStore, @unchecked Sendable {
         _ record: MintRecord, whileCommitting: @escaping @Sendable () -> Void,
         then: @escaping @Sendable (MintVerdict) -> Void
     ) {
-        dispatchPrecondition(condition: .onQueue(queue))
+        dispatchPrecondition(condition: .onQueue(lane.queue))
         guard record.isWellFormed else { return then(.unavailable(.malformedRecord)) }
         // As with Postgres, the answer comes in a later turn of the lane.
-        queue.async {
+        lane.async {
             if let fault = self.database.fault { return then(.unavailable(fault)) }
             whileCommitting()
             then(self.decide(record))
@@ -31,9 +32,9 @@ final class MemoryAssertionStore: AssertionStore, @unchecked Sendable {
     func consume(
         _ record: ConsumeRecord, then: @escaping @Sendable (ConsumeVerdict) -> Void
     ) {
-        dispatchPrecondition(condition: .onQueue(queue))
+        dispatchPrecondition(condition: .onQueue(lane.queue))
         guard record.isWellFormed else { return then(.unavailable(.malformedRecord)) }
-        queue.async {
+        lane.async {
             if let fault = self.database.fault { return then(.unavailable(fault)) }
             then(self.database.consume(record, brokerNow: wallClockMicroseconds()))
         }

@@ -7,9 +7,7 @@ import Testing
 @Suite struct ServiceRoleTests {
     /// A database, and the URL of a login that is only a member of `broker_service`.
     private static func world() async throws -> (admin: String, service: String) {
-        let url = try await PostgresCluster.shared().emptyDatabase()
-        try await Migrator(directory: PostgresCluster.migrations)
-            .migrate(ControlConnection(conninfo: url))
+        let url = try await Deployment.migratedDatabase(in: .shared())
         try await PostgresCluster.query(
             """
             DO $$ BEGIN

@@ -1,4 +1,5 @@
 import Dispatch
+import SocketServer
 import Synchronization
 import TestKit
 
@@ -6,11 +7,12 @@ import TestKit
 
 /// A lane with a store, to be called from tests.
 struct TestLane: Sendable {
-    let queue = DispatchQueue(label: "test.lane")
+    let lane = Lane(index: 0)
+    var queue: DispatchQueue { lane.queue }
     let store: any AssertionStore
 
-    init(_ makeStore: (DispatchQueue) -> any AssertionStore) {
-        store = makeStore(queue)
+    init(_ makeStore: (Lane) -> any AssertionStore) {
+        store = makeStore(lane)
     }
 
     init(
@@ -19,7 +21,7 @@ struct TestLane: Sendable {
     ) {
         var configuration = PostgresLaneStore.Configuration(conninfo: url)
         change(&configuration)
-        self.init { PostgresLaneStore(queue: $0, configuration: configuration) }
+        self.init { PostgresLaneStore(lane: $0, configuration: configuration) }
     }
 
     /// One record's verdict. Checks the promises about the callbacks on the way.
@@ -32,7 +34,7 @@ struct TestLane: Sendable {
     func record(_ records: [MintRecord]) async -> [MintVerdict] {
         await withCheckedContinuation { continuation in
             let collected = Collected(count: records.count) { continuation.resume(returning: $0) }
-            queue.async {
+            lane.async {
                 for (index, record) in records.enumerated() {
                     store.record(record) {
                         collected.signed(index)
@@ -55,7 +57,7 @@ struct TestLane: Sendable {
         await withCheckedContinuation { continuation in
             let collected = Mutex(
                 (verdicts: [ConsumeVerdict?](repeating: nil, count: records.count), count: 0))
-            queue.async {
+            lane.async {
                 for (index, record) in records.enumerated() {
                     store.consume(record) { verdict in
                         dispatchPrecondition(condition: .onQueue(queue))

@@ -41,10 +41,10 @@ struct Deployment: Sendable {
 
     /// A new database that `broker migrate` brought up to date: `serve` asks for its records.
     static func migratedDatabase(in cluster: PostgresCluster) async throws -> String {
-        let url = try await cluster.emptyDatabase()
-        try await Migrator(directory: PostgresCluster.migrations)
-            .migrate(ControlConnection(conninfo: url))
-        return url
+        try await cluster.database(like: "migrated") { url in
+            try await Migrator(directory: PostgresCluster.migrations)
+                .migrate(ControlConnection(conninfo: url))
+        }
     }
 
     static let ample = "{install: {burst: 1000000, rate: 1000000, per: 1}}"

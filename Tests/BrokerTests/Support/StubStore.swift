@@ -1,4 +1,3 @@
-import Dispatch
 import SocketServer
 import Synchronization
 
@@ -11,7 +10,7 @@ final class StubStore: AssertionStore {
         var signs = true
     }
 
-    private let queue: DispatchQueue
+    private let lane: Lane
     private let answers: @Sendable (MintRecord) -> Answer
     private let uses: @Sendable (ConsumeRecord) -> ConsumeVerdict
 
@@ -20,7 +19,7 @@ final class StubStore: AssertionStore {
         uses: @escaping @Sendable (ConsumeRecord) -> ConsumeVerdict = { _ in .alreadyUsed },
         _ answers: @escaping @Sendable (MintRecord) -> Answer
     ) {
-        queue = lane.queue
+        self.lane = lane
         self.uses = uses
         self.answers = answers
     }
@@ -30,7 +29,7 @@ final class StubStore: AssertionStore {
         then: @escaping @Sendable (MintVerdict) -> Void
     ) {
         let answer = answers(record)
-        queue.async {
+        lane.async {
             if answer.signs { whileCommitting() }
             then(answer.verdict)
         }
@@ -40,6 +39,6 @@ final class StubStore: AssertionStore {
         _ record: ConsumeRecord, then: @escaping @Sendable (ConsumeVerdict) -> Void
     ) {
         let verdict = uses(record)
-        queue.async { then(verdict) }
+        lane.async { then(verdict) }
     }
 }

@@ -49,7 +49,7 @@ final class TestBroker: Sendable {
         let lanes = (0..<count).map { Lane(index: $0) }
         let stores = lanes.map { lane in
             makeStore?(lane, database)
-                ?? MemoryAssertionStore(queue: lane.queue, database: database)
+                ?? MemoryAssertionStore(lane: lane, database: database)
         }
         let authenticator = Authenticator(
             uri: try #require(HTTPTargetURI(Self.mintURL)), verifier: DPoPVerifier(),

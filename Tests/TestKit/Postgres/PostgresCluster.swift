@@ -18,12 +18,21 @@ public final class PostgresCluster: Sendable {
     public let url: String
     /// Held open while the cluster is wanted: its end is the watcher's sign to clean up.
     private let leash: FileHandle
-    private let template: Task<String, any Error>
+    /// By name: each made once, when it is first asked for.
+    private let templates = Mutex<[String: Task<String, any Error>]>([:])
     private let databases = Atomic<Int>(0)
 
     /// Makes and starts a cluster.
     public convenience init() async throws {
         try await self.init { directory in try await Self.devPostgres("start", directory) }
+    }
+
+    /// Makes and starts a cluster whose server runs with these variables in its environment.
+    public convenience init(environment: [String: String]) async throws {
+        let variables = environment.map { "\($0)=\($1)" }
+        try await self.init { directory in
+            try await ChildProgram.run(["env"] + variables + [Self.script, "start", directory])
+        }
     }
 
     /// Makes and starts a streaming standby of a running cluster, with all that is in it.
@@ -42,26 +51,40 @@ public final class PostgresCluster: Sendable {
         chmod(directory, 0o755)
         self.directory = directory
         leash = try Self.watch(directory)
-        let url = try await start(directory)
-        self.url = url
-        template = Task {
-            try await Self.query("CREATE DATABASE broker_template", at: url)
-            let templateURL = Self.replaceDatabase(of: url, by: "broker_template")
-            for file in try Self.migrationFiles() {
-                _ = try await ChildProgram.run([
-                    "psql", "-X", "-q", "-1", "-v", "ON_ERROR_STOP=1", "-d", templateURL, "-f",
-                    file,
-                ])
-            }
-            return "broker_template"
-        }
+        url = try await start(directory)
     }
 
     deinit { try? leash.close() }
 
     /// The URL of a new database with every migration applied, each by plain `psql`.
     public func freshDatabase() async throws -> String {
-        try await createDatabase(template: try await template.value)
+        try await database(like: "migrated_by_psql") { url in
+            for file in try Self.migrationFiles() {
+                _ = try await ChildProgram.run([
+                    "psql", "-X", "-q", "-1", "-v", "ON_ERROR_STOP=1", "-d", url, "-f", file,
+                ])
+            }
+        }
+    }
+
+    /// The URL of a new copy of the database `name`, which is made once a cluster.
+    ///
+    /// - Parameter fill: gets the URL of that database, empty; no connection to it may be left in the end.
+    public func database(
+        like name: String, filledBy fill: @escaping @Sendable (_ url: String) async throws -> Void
+    ) async throws -> String {
+        let template = templates.withLock { templates in
+            if let template = templates[name] { return template }
+            let url = url
+            let template = Task {
+                try await Self.query("CREATE DATABASE \(name)", at: url)
+                try await fill(Self.replaceDatabase(of: url, by: name))
+                return name
+            }
+            templates[name] = template
+            return template
+        }
+        return try await createDatabase(template: try await template.value)
     }
 
     /// The URL of a new database with nothing in it.

@@ -128,7 +128,7 @@ final class ConsumeRoute: Sendable {
         case .stale:
             let lane = exchange.lane
             directories.reload(newerThan: revision) {
-                lane.queue.async { self.attempt(exchange, left: left - 1) }
+                lane.async { self.attempt(exchange, left: left - 1) }
             }
         case .unavailable(let fault): finish(exchange, .unavailable(.store(fault)))
         }

@@ -1,13 +1,13 @@
 import CLibpq
-import Dispatch
 import Glibc
+import SocketServer
 
 /// One established connection on a lane's queue: a statement at a time, no call ever waits.
 ///
-/// The sources watch a duplicate of libpq's descriptor, closed in their cancel handler, so libpq may close its own
-/// whenever it likes and no source ever watches a descriptor that is closed or someone else's.
-/// Sendable: everything happens on `queue`.
-final class LaneConnection: @unchecked Sendable {
+/// The lane watches a duplicate of libpq's descriptor, closed after the watch has ended, so libpq may close its own
+/// whenever it likes and the lane never watches a descriptor that is closed or someone else's.
+/// Sendable: everything happens on the lane's queue.
+final class LaneConnection: LaneWatcher, @unchecked Sendable {
     enum Event: ~Copyable {
         /// Every byte of the statement is with the kernel.
         case sent
@@ -24,41 +24,41 @@ final class LaneConnection: @unchecked Sendable {
     }
 
     private let link: PostgresLink
-    private let queue: DispatchQueue
+    private let lane: Lane
     private let onEvent: @Sendable (LaneConnection, consuming Event) -> Void
-    private let reading: any DispatchSourceRead
-    private let writing: any DispatchSourceWrite
+    private let descriptor: Int32
+    private var watch: LaneWatch?
     private var phase = Phase.idle
-    private var isWritingArmed = false
+    private var waitsToWrite = false
     private var result: QueryResult?
     private var error: PostgresError?
 
     /// - Parameter link: Connected and idle; given up by the caller.
-    /// - Parameter onEvent: Called on `queue`, never from within a call to this object but `send`.
+    /// - Parameter onEvent: Called on the lane's queue, never from within a call to this object but `send`.
     init?(
-        _ link: PostgresLink, queue: DispatchQueue,
+        _ link: PostgresLink, lane: Lane,
         onEvent: @escaping @Sendable (LaneConnection, consuming Event) -> Void
     ) {
         let descriptor = fcntl(link.descriptor, F_DUPFD_CLOEXEC, 0)
         guard descriptor >= 0 else { return nil }
         self.link = link
-        self.queue = queue
+        self.lane = lane
         self.onEvent = onEvent
-        reading = DispatchSource.makeReadSource(fileDescriptor: descriptor, queue: queue)
-        writing = DispatchSource.makeWriteSource(fileDescriptor: descriptor, queue: queue)
-        let bothCancelled = DispatchGroup()
-        bothCancelled.enter()
-        bothCancelled.enter()
-        bothCancelled.notify(queue: queue) { Glibc.close(descriptor) }
-        reading.setCancelHandler { bothCancelled.leave() }
-        writing.setCancelHandler { bothCancelled.leave() }
-        reading.setEventHandler { [weak self] in self?.readable() }
-        writing.setEventHandler { [weak self] in self?.writable() }
-        reading.activate()
+        self.descriptor = descriptor
+        watch = lane.watch(descriptor, for: self)
+        guard watch != nil else {
+            Glibc.close(descriptor)
+            return nil
+        }
     }
 
     deinit {
-        close()
+        guard let watch else { return }
+        // Whoever let go of it last need not have been on the lane.
+        lane.async { [lane, descriptor] in
+            lane.end(watch)
+            Glibc.close(descriptor)
+        }
     }
 
     /// Whether a statement can be sent; false as well when the server has left meanwhile.
@@ -100,30 +100,28 @@ final class LaneConnection: @unchecked Sendable {
 
     /// Gives the connection up. No event follows.
     func close() {
-        if case .closed = phase { return }
+        guard let watch = watch.take() else { return }
         phase = .closed
-        // A source must be activated to be cancelled and freed.
-        if !isWritingArmed { writing.resume() }
-        writing.cancel()
-        reading.cancel()
+        lane.end(watch)
+        Glibc.close(descriptor)
+    }
+
+    func ready(_ readiness: LaneReadiness) {
+        if readiness.contains(.writing), case .sending = phase { flush() }
+        if readiness.contains(.reading) { readable() }
     }
 
     private func flush() {
         switch link.flush() {
         case .all:
-            disarmWriting()
+            awaitWriting(false)
             phase = .awaiting
             onEvent(self, .sent)
         case .some:
-            armWriting()
+            awaitWriting(true)
         case .failed:
             lose()
         }
-    }
-
-    private func writable() {
-        guard case .sending = phase else { return disarmWriting() }
-        flush()
     }
 
     private func readable() {
@@ -171,15 +169,9 @@ final class LaneConnection: @unchecked Sendable {
         onEvent(self, .lost(message))
     }
 
-    private func armWriting() {
-        guard !isWritingArmed else { return }
-        isWritingArmed = true
-        writing.resume()
-    }
-
-    private func disarmWriting() {
-        guard isWritingArmed else { return }
-        isWritingArmed = false
-        writing.suspend()
+    private func awaitWriting(_ waits: Bool) {
+        guard waits != waitsToWrite, let watch else { return }
+        waitsToWrite = waits
+        lane.watch(watch, alsoWriting: waits)
     }
 }

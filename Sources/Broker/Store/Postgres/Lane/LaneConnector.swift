@@ -1,9 +1,10 @@
 import Dispatch
+import SocketServer
 
 /// Keeps one connection of a lane to Postgres: connects beside the lane, comes back after a pause when the connection was
 /// lost, and knows which statements it has prepared.
 ///
-/// Sendable: everything but the connecting itself happens on `queue`, the lane's.
+/// Sendable: everything but the connecting itself happens on the lane's queue.
 final class LaneConnector: @unchecked Sendable {
     private enum State {
         case disconnected
@@ -12,7 +13,7 @@ final class LaneConnector: @unchecked Sendable {
         case closed
     }
 
-    private let queue: DispatchQueue
+    private let lane: Lane
     private let configuration: PostgresLaneStore.Configuration
     private weak var pipeline: LanePipeline?
     /// Connecting blocks (name resolution, if nothing else), so it has a queue of its own.
@@ -24,8 +25,8 @@ final class LaneConnector: @unchecked Sendable {
     /// By name, on this connection; false: the server would not, so it is sent as text.
     private var isPrepared: [String: Bool] = [:]
 
-    init(queue: DispatchQueue, configuration: PostgresLaneStore.Configuration) {
-        self.queue = queue
+    init(lane: Lane, configuration: PostgresLaneStore.Configuration) {
+        self.lane = lane
         self.configuration = configuration
         backoff = Backoff(
             shortest: configuration.shortestBackoff, longest: configuration.longestBackoff)
@@ -100,7 +101,9 @@ final class LaneConnector: @unchecked Sendable {
 
     private func connectLater() {
         let pause = backoff.failed(using: &random)
-        queue.asyncAfter(deadline: .now() + .milliseconds(pause)) { [weak self] in self?.connect() }
+        lane.queue.asyncAfter(deadline: .now() + .milliseconds(pause)) { [weak self] in
+            self?.connect()
+        }
     }
 
     private func connect() {
@@ -117,7 +120,7 @@ final class LaneConnector: @unchecked Sendable {
             } catch {
                 outcome = .failure(error)
             }
-            self.queue.async { self.connected(outcome) }
+            self.lane.async { self.connected(outcome) }
         }
     }
 
@@ -126,7 +129,7 @@ final class LaneConnector: @unchecked Sendable {
         state = .disconnected
         switch outcome {
         case .success(let link):
-            let connection = LaneConnection(link, queue: queue) { [weak self] connection, event in
+            let connection = LaneConnection(link, lane: lane) { [weak self] connection, event in
                 self?.handle(event, from: connection)
             }
             guard let connection else { return connectLater() }

@@ -1,10 +1,11 @@
 import Dispatch
+import SocketServer
 
 /// Sends the batches of a lane's lines over its one connection, one after the other.
 ///
 /// What arrives while a batch is with the database forms the next batch of its kind: no timer decides, and an idle lane
 /// sends at once. The lines take turns. A batch whose outcome is unknown is never sent again.
-/// Sendable: everything but `init` happens on `queue`, the lane's.
+/// Sendable: everything but `init` happens on the lane's queue.
 final class LanePipeline: @unchecked Sendable {
     /// A batch of `work`'s, or only its statement, to be prepared: then the line has no batch under way.
     private struct InFlight {
@@ -14,7 +15,7 @@ final class LanePipeline: @unchecked Sendable {
         var isSent = false
     }
 
-    private let queue: DispatchQueue
+    private let lane: Lane
     private let configuration: PostgresLaneStore.Configuration
     private let works: [any BatchWork]
     private let connector: LaneConnector
@@ -27,14 +28,14 @@ final class LanePipeline: @unchecked Sendable {
     private var holdsWork = false
 
     init(
-        queue: DispatchQueue, configuration: PostgresLaneStore.Configuration,
+        lane: Lane, configuration: PostgresLaneStore.Configuration,
         works: [any BatchWork]
     ) {
-        self.queue = queue
+        self.lane = lane
         self.configuration = configuration
         self.works = works
-        connector = LaneConnector(queue: queue, configuration: configuration)
-        queue.async { self.connector.start(for: self) }
+        connector = LaneConnector(lane: lane, configuration: configuration)
+        lane.async { self.connector.start(for: self) }
     }
 
     /// To be called after a record was added to a line.
@@ -51,11 +52,11 @@ final class LanePipeline: @unchecked Sendable {
 
     // MARK: Sending
 
-    /// Sends at the end of the lane's current event, so that all requests of one wake-up go together.
+    /// Sends at the end of the lane's round, so that all requests that came in together go together.
     private func scheduleSend() {
         guard !isSendScheduled, inFlight == nil else { return }
         isSendScheduled = true
-        queue.async {
+        lane.atEndOfRound {
             self.isSendScheduled = false
             self.sendNext()
         }
@@ -199,7 +200,7 @@ final class LanePipeline: @unchecked Sendable {
         }
         isTickScheduled = true
         let pause = min(250, max(5, min(configuration.waitingLimit, configuration.answerLimit) / 4))
-        queue.asyncAfter(deadline: .now() + .milliseconds(pause)) {
+        lane.queue.asyncAfter(deadline: .now() + .milliseconds(pause)) {
             self.isTickScheduled = false
             self.tick()
             self.scheduleTick()
