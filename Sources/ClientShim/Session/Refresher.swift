@@ -60,8 +60,7 @@ struct Refresher: Sendable {
             guard refusal.error == "invalid_grant", refusal.status == 400 else {
                 return .failure(.Server)
             }
-            _ = try await core.vault.remove()
-            return .failure(.SignInRequired)
+            return try await end(record)
         case .answer(.served(let json)): return try await take(json, record, key)
         }
     }
@@ -86,9 +85,15 @@ struct Refresher: Sendable {
             // Signed out, or signed in anew, while the refresh was out: nobody will use its tokens.
             await core.revoke(
                 refreshed.revocable, issuer: record.issuer, clientId: record.clientId, key: key)
-            return .failure(.SignInRequired)
+            return try await end(record)
         }
         return .success(refreshed)
+    }
+
+    /// The session being refreshed is over. Who asked goes on with that of a sign-in that has taken its
+    /// place meanwhile: such a sign-in revokes the old session, whose refresh then fails.
+    private func end(_ record: SessionRecord) async throws(AuthnFault) -> RefreshGate.Answer {
+        try await core.vault.end(record).map { .success($0) } ?? .failure(.SignInRequired)
     }
 
     private func refuse(
@@ -101,9 +106,9 @@ struct Refresher: Sendable {
             return .failure(.Server)
         case .rejected(let issued):
             // Perhaps another user's tokens: this session must not go on (R-000-56).
-            _ = try await core.vault.remove()
+            let answer = try await end(record)
             await core.revoke(issued, issuer: record.issuer, clientId: record.clientId, key: key)
-            return .failure(.SignInRequired)
+            return answer
         }
     }
 

@@ -16,6 +16,8 @@ final class SessionVault: Sendable {
         /// A refreshed session the disk would not take. The old refresh token is spent, so this must
         /// be written before anything else happens to the session.
         var unsaved: SessionRecord?
+        /// The sign-in that was signed out while the disk would not let go of its record.
+        var ended: String?
     }
 
     init(environment: AuthnEnvironment, installKeys: InstallKeys) {
@@ -55,7 +57,9 @@ final class SessionVault: Sendable {
     /// - Throws: when the disk would not take it; it is kept in memory and written at the next `load`.
     func update(_ record: SessionRecord) async throws(AuthnFault) -> Bool {
         try await locked { () throws(AuthnFault) in
-            guard try self.read()?.grantId == record.grantId else { return false }
+            guard try self.read()?.grantId == record.grantId,
+                self.memory.withLock({ $0.ended }) != record.grantId
+            else { return false }
             // Before the write: should it fail, the record is still known.
             self.memory.withLock { $0.unsaved = record }
             try self.write(record)
@@ -63,16 +67,32 @@ final class SessionVault: Sendable {
         }
     }
 
-    /// Removes the session; gives what there was.
+    /// Removes the session; gives what there was. Should the disk not let go of it, it is over for this
+    /// process all the same, and is removed when it is next looked at.
     func remove() async throws(AuthnFault) -> SessionRecord? {
         try await locked { () throws(AuthnFault) in
-            let unsaved = self.memory.withLock { memory in
-                defer { memory = Memory() }
-                return memory.unsaved
+            let known = self.memory.withLock { $0.unsaved ?? $0.record }
+            let stored = try? self.read()
+            guard let old = self.memory.withLock({ $0.unsaved }) ?? stored ?? known else {
+                return nil
             }
-            let old = try? self.read()
+            do {
+                try self.erase()
+            } catch {
+                self.memory.withLock { $0 = Memory(ended: old.grantId) }
+            }
+            return old
+        }
+    }
+
+    /// Removes that session, which the provider has ended, unless another sign-in has taken its place.
+    /// - Returns: the session of the other sign-in.
+    func end(_ record: SessionRecord) async throws(AuthnFault) -> SessionRecord? {
+        try await locked { () throws(AuthnFault) in
+            guard let stored = try self.read() else { return nil }
+            guard stored.grantId == record.grantId else { return stored }
             try self.erase()
-            return unsaved ?? old
+            return nil
         }
     }
 
@@ -87,7 +107,8 @@ final class SessionVault: Sendable {
             memory.withLock { $0.record = nil }
             return nil
         }
-        guard let key = try installKeys.current(), key.dpopJkt == record.dpopJkt else {
+        let isEnded = memory.withLock { $0.ended == record.grantId }
+        guard !isEnded, let key = try installKeys.current(), key.dpopJkt == record.dpopJkt else {
             try erase()
             return nil
         }
@@ -110,16 +131,17 @@ final class SessionVault: Sendable {
             try environment.store.replace(Self.recordName, with: record.json.bytes)
         }
         memory.withLock { memory in
-            memory.record = record
-            memory.unsaved = nil
+            memory = Memory(record: record)
         }
     }
 
+    /// Forgets the session first, the disk after it; who was signed out stays so when that fails.
     private func erase() throws(AuthnFault) {
-        memory.withLock { $0 = Memory() }
+        memory.withLock { $0 = Memory(ended: $0.ended) }
         try storeFault { () throws(SecureStoreError) in
             try environment.store.remove(Self.recordName)
         }
+        memory.withLock { $0.ended = nil }
     }
 
     private func locked<Value>(

@@ -36,7 +36,8 @@ public final class TokenSession: Sendable, Equatable, CustomStringConvertible {
     /// Refreshes the tokens, or joins a refresh under way.
     public func refresh() async throws(RefreshError) {
         guard let record else { throw .SignInRequired }
-        _ = try await core.refresh(seen: record)
+        let refreshed = try await core.refresh(seen: record)
+        guard refreshed.grantId == grantId else { throw .SignInRequired }
     }
 
     /// The two header lines that attach the session to one request: `Authorization` and `DPoP`.

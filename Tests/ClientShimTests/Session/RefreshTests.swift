@@ -234,6 +234,24 @@ import Testing
         #expect(world.provider.violations.isEmpty)
     }
 
+    @Test func `R-000-54 a refresh that is refused after a new sign-in ends its own session alone`()
+        async throws
+    {
+        let world = try await World.signedIn()
+        let old = try world.session
+        let record = try #require(try world.record)
+        // The new sign-in revokes the old grant, so the refresh that is still out is refused.
+        _ = await world.signIn(with: FakeAssertions())
+        let new = try #require(try world.record)
+        #expect(await eventually { world.provider.count(.revocation) == 1 })
+        let stored = try await world.authn.core.vault.end(record)
+        #expect(stored == new)
+        #expect(try world.record == new)
+        #expect(try world.session != old)
+        #expect(try await world.authn.core.vault.end(new) == nil)
+        #expect(try world.record == nil)
+    }
+
     @Test func `a sign-out during a refresh is not undone by its answer`() async throws {
         let world = try await World.signedIn()
         let record = try #require(try world.record)

@@ -56,6 +56,25 @@ import Testing
         #expect(world.provider.count(.revocation) == 1)
     }
 
+    @Test func `R-000-58 a disk that does not let go signs out and revokes all the same`()
+        async throws
+    {
+        let world = try await World.signedIn()
+        let token = try #require(try world.record?.accessToken.expose())
+        world.store.failRemovals(of: "session", times: 1)
+        await world.authn.signOut()
+        #expect(world.authn.currentSession() == nil)
+        #expect(world.provider.count(.revocation) == 1)
+        #expect(world.provider.liveGrants == 0)
+        // The next look removes what the disk kept, and no request carries its token.
+        #expect(try world.record?.accessToken.expose() == token)
+        _ = try await world.get()
+        #expect(world.apiRequests.last?.header("Authorization") == [])
+        #expect(try world.record == nil)
+        #expect(await world.signIn(with: FakeAssertions()).session != nil)
+        #expect(try world.record != nil)
+    }
+
     @Test func `R-100-13 the install key outlives sign-out and serves the next sign-in`()
         async throws
     {

@@ -13,6 +13,9 @@ final class FaultyStore: SecureStore {
         failing.withLock { $0[name] = times }
     }
 
+    /// The next removals of that record fail, so many times.
+    func failRemovals(of name: String, times: Int) { failWrites(of: "-" + name, times: times) }
+
     /// Writes and removals in order, such as `+session` and `-session`.
     var changes: [String] { log.withLock { $0 } }
 
@@ -21,19 +24,24 @@ final class FaultyStore: SecureStore {
     func read(_ name: String) throws(SecureStoreError) -> [UInt8]? { try inner.read(name) }
 
     func replace(_ name: String, with bytes: [UInt8]) throws(SecureStoreError) {
+        try fail(name)
+        log.withLock { $0.append("+" + name) }
+        try inner.replace(name, with: bytes)
+    }
+
+    func remove(_ name: String) throws(SecureStoreError) {
+        try fail("-" + name)
+        log.withLock { $0.append("-" + name) }
+        try inner.remove(name)
+    }
+
+    private func fail(_ name: String) throws(SecureStoreError) {
         let fails = failing.withLock { failing in
             guard let left = failing[name], left > 0 else { return false }
             failing[name] = left - 1
             return true
         }
         guard !fails else { throw .failed(details: "told so") }
-        log.withLock { $0.append("+" + name) }
-        try inner.replace(name, with: bytes)
-    }
-
-    func remove(_ name: String) throws(SecureStoreError) {
-        log.withLock { $0.append("-" + name) }
-        try inner.remove(name)
     }
 
     func names(prefix: String) throws(SecureStoreError) -> [String] {
