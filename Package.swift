@@ -73,6 +73,13 @@ let package = Package(
             name: "SandboxIdPTests",
             dependencies: ["HTTPClient", "JOSE", "SandboxIdP", "SocketServer", "TestKit"],
             swiftSettings: settings),
+        .testTarget(
+            name: "SimulationTests",
+            dependencies: [
+                "AssertionMint", "Broker", "ClientShim", "JOSE", "SandboxIdP", "SocketServer",
+                "TestKit",
+            ],
+            swiftSettings: settings),
     ],
     swiftLanguageModes: [.v6]
 )

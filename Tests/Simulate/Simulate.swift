@@ -1,0 +1,65 @@
+import Foundation
+
+/// The program behind `script/simulate`: `all SEEDS FIRST`, `quick SEEDS FIRST` (without pairs of faults) or
+/// `replay SEED`.
+@main
+enum Simulate {
+    static func main() async {
+        let words = CommandLine.arguments.dropFirst()
+        let numbers = words.dropFirst().compactMap { Int($0) }
+        do {
+            switch (words.first, numbers.count) {
+            case ("all", 2): try await all(seeds: numbers[0], first: numbers[1], pairs: true)
+            case ("quick", 2): try await all(seeds: numbers[0], first: numbers[1], pairs: false)
+            case ("replay", 1): try replay(UInt64(numbers[0]))
+            default: fail("usage: simulate all|quick SEEDS FIRST, or replay SEED", status: 2)
+            }
+        } catch {
+            fail("cannot run: \(error)")
+        }
+    }
+
+    private static func all(seeds: Int, first: Int, pairs: Bool) async throws {
+        if let bad = try Campaign.calm().first { fail("without any fault:\n" + (try bad.story())) }
+        let (count, noticed) = try Campaign.harmless()
+        if let bad = noticed.first {
+            fail("one lost message is noticed by the user:\n" + (try bad.story()))
+        }
+        report("one harmless fault in a sign-in: \(count) runs, the user notices none")
+        for scene in Scene.all {
+            try judge("one fault, \(scene)", try await Campaign.singles(scene))
+        }
+        for scene in Scene.small where pairs {
+            try judge("two faults, \(scene)", try await Campaign.pairs(scene))
+        }
+        try judge("seeds from \(first)", await Campaign.seeds(seeds, first: first))
+    }
+
+    private static func judge(_ name: String, _ outcome: Campaign.Outcome) throws {
+        if let error = outcome.errors.first { fail("\(name): cannot run: \(error)") }
+        if let failure = outcome.failures.min(by: { $0.plan.seed < $1.plan.seed }) {
+            fail("\(name):\n" + (try Simulation.shrunk(failure).story()))
+        }
+        report("\(name): \(outcome.count) runs, nothing found")
+    }
+
+    /// Whole lines at once, also into a file: some parts take minutes.
+    private static func report(_ line: String) {
+        print(line)
+        fflush(nil)
+    }
+
+    private static func replay(_ seed: UInt64) throws {
+        let report = try Simulation.run(RunPlan(seed: seed))
+        guard !report.violations.isEmpty else {
+            print(try report.story())
+            return
+        }
+        fail(try Simulation.shrunk(report).story())
+    }
+
+    private static func fail(_ text: String, status: Int32 = 1) -> Never {
+        report(text)
+        exit(status)
+    }
+}

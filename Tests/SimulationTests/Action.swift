@@ -1,0 +1,138 @@
+@testable import ClientShim
+
+/// What the user and the app do.
+enum Action: String, Sendable, CaseIterable {
+    case signIn, signInTwice, cancelSignIn, abandonSignIn
+    /// One call of the API, or three at once.
+    case call, calls
+    /// Shortly before the access token ends, and after.
+    case callsNearEnd, callsAfterEnd
+    case refresh
+    case signOut, signOutDuringCalls, signInDuringCalls
+    /// The app is ended and started again.
+    case restart
+    /// Two processes of the app share the disk.
+    case twoProcesses
+}
+
+/// How a user goes about a sign-in.
+enum Manners: Sendable, Equatable {
+    /// Shows the face, tries again three times.
+    case patient
+    /// Cancels at the n-th state.
+    case cancels(at: Int)
+    /// Never shows the face.
+    case walksAway
+}
+
+extension World {
+    func perform(_ action: Action) throws {
+        let app = try app()
+        switch action {
+        case .signIn: signIn(app, .patient)
+        case .signInTwice:
+            signIn(app, .patient)
+            signIn(app, .patient)
+        case .cancelSignIn: signIn(app, .cancels(at: timeline.draw(1...7)))
+        case .abandonSignIn: signIn(app, .walksAway)
+        case .call: call(app)
+        case .calls: (0..<3).forEach { _ in call(app) }
+        case .callsNearEnd:
+            _ = timeline.run(until: timeline.milliseconds + 285_000)
+            (0..<3).forEach { _ in call(app) }
+        case .callsAfterEnd:
+            _ = timeline.run(until: timeline.milliseconds + 320_000)
+            (0..<3).forEach { _ in call(app) }
+        case .refresh: refresh(app)
+        case .signOut: signOut(app)
+        case .signOutDuringCalls:
+            _ = timeline.run(until: timeline.milliseconds + 285_000)
+            (0..<2).forEach { _ in call(app) }
+            timeline.after(Int64(timeline.draw(0...500))) { self.signOut(app) }
+        case .signInDuringCalls:
+            _ = timeline.run(until: timeline.milliseconds + 285_000)
+            signIn(app, .patient)
+            timeline.after(Int64(timeline.draw(0...1500))) {
+                (0..<2).forEach { _ in self.call(app) }
+            }
+        case .restart: app.die()
+        case .twoProcesses:
+            let other = try launch()
+            _ = timeline.run(until: timeline.milliseconds + 285_000)
+            (0..<2).forEach { _ in call(app) }
+            (0..<2).forEach { _ in call(other) }
+            _ = timeline.run()
+            other.die()
+        }
+    }
+
+    func signIn(_ process: AppProcess, _ manners: Manners) {
+        guard !process.isDead, let authn = process.authn, let provider = process.provider else {
+            return
+        }
+        let flow = authn.startSignInFlow(
+            config: SignInConfig(
+                issuer: SimulatedProvider.issuer, clientId: SimulatedProvider.clientId,
+                scopes: ["openid", "offline_access"]), clientAssertionProvider: provider)
+        let record = FlowRecord(
+            id: ledger.flows.count + 1, process: process, flow: flow,
+            writesBefore: ledger.sessionWrites)
+        ledger.begin(record)
+        Task(executorPreference: timeline) { await self.drive(record, manners) }
+    }
+
+    private func drive(_ record: FlowRecord, _ manners: Manners) async {
+        let driver = record.flow.faceCaptureDriver()
+        var retries = 0
+        for await state in record.flow.stateStream() {
+            if record.process.isDead { break }
+            ledger.flow(record, is: state)
+            if manners == .cancels(at: record.states.count) { record.flow.cancel() }
+            switch state {
+            case .awaitingFaceCapture where manners != .walksAway:
+                driver.submitFaceCapture(FaceFrame([1, 2, 3]))
+            case .postingResultFailed:
+                retries += 1
+                guard retries <= 3 else { break }
+                try? await ProcessClock(process: record.process).sleep(milliseconds: 2_000)
+                driver.retry()
+            default: break
+            }
+        }
+        record.isOver = record.states.last?.isTerminal ?? false
+    }
+
+    func call(_ process: AppProcess) {
+        guard !process.isDead, let http = process.http else { return }
+        let call = ledger.beginCall(process)
+        Task(executorPreference: timeline) {
+            let request = HTTPRequest(
+                method: "GET", url: SimulatedProvider.issuer + "/api/accounts")
+            let result: String
+            do { result = "\(try await http.data(for: request).status)" } catch {
+                result = "\(error)"
+            }
+            self.ledger.endCall(call, result)
+        }
+    }
+
+    func refresh(_ process: AppProcess) {
+        guard !process.isDead, let session = process.authn?.currentSession() else { return }
+        let call = ledger.beginCall(process)
+        Task(executorPreference: timeline) {
+            let result: String
+            do {
+                try await session.refresh()
+                result = "refreshed"
+            } catch {
+                result = "\(error)"
+            }
+            self.ledger.endCall(call, result)
+        }
+    }
+
+    func signOut(_ process: AppProcess) {
+        guard !process.isDead else { return }
+        Task(executorPreference: timeline) { await self.ledger.signOut(process) }
+    }
+}

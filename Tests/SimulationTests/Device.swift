@@ -1,0 +1,20 @@
+import JOSE
+
+@testable import ClientShim
+
+/// What of a phone outlives the app's process: its keys, its disk, its clock.
+///
+/// Sendable: touched on the run's thread only.
+final class Device: @unchecked Sendable {
+    let keys = InMemoryKeyStore()
+    var records: [String: [UInt8]] = [:]
+    /// Who holds which lock.
+    var locks: [String: Int] = [:]
+    /// How far the device's clock is ahead, milliseconds.
+    var clockOffset: Int64 = 0
+
+    static let sessionName = "session"
+
+    /// The session on disk.
+    var session: SessionRecord? { records[Self.sessionName].flatMap(SessionRecord.init(bytes:)) }
+}
