@@ -6,11 +6,15 @@ public protocol LaneWatcher: AnyObject {
 
 /// What a watched descriptor is ready for; after an error or a hang-up for both, so that the next call meets it.
 public struct LaneReadiness: OptionSet, Sendable {
+    /// A bit for each of the members below.
     public let rawValue: Int
 
+    /// Makes one of the bits of members.
     public init(rawValue: Int) { self.rawValue = rawValue }
 
+    /// Octets, or the end of them, can be read without waiting.
     public static let reading = LaneReadiness(rawValue: 1)
+    /// Octets can be written without waiting.
     public static let writing = LaneReadiness(rawValue: 2)
 }
 

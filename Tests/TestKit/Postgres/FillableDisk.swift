@@ -22,11 +22,13 @@ public struct FillableDisk: Sendable {
         ])
     }
 
+    /// From now on no table can grow.
     public func fill() throws {
         try Data().write(to: URL(fileURLWithPath: sign))
         try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: sign)
     }
 
+    /// There is room again.
     public func empty() throws {
         try FileManager.default.removeItem(atPath: sign)
     }
