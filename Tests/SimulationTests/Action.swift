@@ -11,6 +11,8 @@ enum Action: String, Sendable, CaseIterable {
     case signOut, signOutDuringCalls, signInDuringCalls
     /// The app is ended and started again.
     case restart
+    /// The key store is cleared, as when a backup is restored on another phone; then the app calls its API.
+    case loseKeys
     /// Two processes of the app share the disk.
     case twoProcesses
 }
@@ -56,6 +58,10 @@ extension World {
                 (0..<2).forEach { _ in self.call(app) }
             }
         case .restart: app.die()
+        case .loseKeys:
+            app.die()
+            device.loseInstallKey()
+            call(try self.app())
         case .twoProcesses:
             let other = try launch()
             _ = timeline.run(until: timeline.milliseconds + 285_000)

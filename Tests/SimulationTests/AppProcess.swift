@@ -12,6 +12,8 @@ final class AppProcess: @unchecked Sendable {
     private(set) var authn: Authn?
     private(set) var http: DPoPHTTP?
     private(set) var provider: BrokerAssertionProvider?
+    /// Until when the system has suspended it, milliseconds since 1970.
+    private var sleepsUntil: Int64 = 0
     /// What waits for the system, to be let go at death.
     private var waiting: [Int: @Sendable () -> Void] = [:]
     private var nextWait = 0
@@ -36,7 +38,7 @@ final class AppProcess: @unchecked Sendable {
             let fault = self.world.faults.next(.worker)
             self.world.trace("provider is asked", fault)
             let delay = fault == .slowProvider ? 25_000 : Int64(timeline.draw(1...40))
-            timeline.after(delay) { if !self.isDead { call() } }
+            timeline.after(delay) { self.whenAwake { if !self.isDead { call() } } }
         }
         let provider = BrokerAssertionProvider(
             brokerURL: SimulatedBroker.url, environment: environment)
@@ -66,6 +68,17 @@ final class AppProcess: @unchecked Sendable {
         authn = nil
         http = nil
         provider = nil
+    }
+
+    /// The app is in the background and gets no time, for longer than a session at the provider lasts.
+    func suspend() { sleepsUntil = world.timeline.milliseconds + 400_000 }
+
+    var isSuspended: Bool { world.timeline.milliseconds < sleepsUntil }
+
+    /// Now, or as soon as the app gets time again.
+    func whenAwake(_ action: @escaping @Sendable () -> Void) {
+        guard isSuspended else { return action() }
+        world.timeline.after(sleepsUntil - world.timeline.milliseconds) { self.whenAwake(action) }
     }
 
     /// Remembers how to let somebody go who waits.
@@ -206,7 +219,9 @@ struct ProcessClock: AuthnClock {
         func begin(_ milliseconds: Int64, _ wake: UnsafeContinuation<Bool, Never>) {
             guard !isOver, !process.isDead else { return wake.resume(returning: false) }
             self.wake = wake
-            timer = process.world.timeline.after(milliseconds) { self.end(true) }
+            timer = process.world.timeline.after(milliseconds) { [process] in
+                process.whenAwake { self.end(true) }
+            }
             wait = process.wait { self.end(false) }
         }
 

@@ -15,6 +15,16 @@ final class Device: @unchecked Sendable {
 
     static let sessionName = "session"
 
+    /// Whether a session may go because its key is gone (R-100-15).
+    private(set) var hasLostKey = false
+
+    func loseInstallKey() {
+        hasLostKey = true
+        for label in (try? keys.list()) ?? [] where label.hasPrefix("dpop-") {
+            try? keys.delete(label: label)
+        }
+    }
+
     /// The session on disk.
     var session: SessionRecord? { records[Self.sessionName].flatMap(SessionRecord.init(bytes:)) }
 }

@@ -36,6 +36,8 @@ enum Fault: String, Sendable, CaseIterable {
     case garbageAfter
     /// The device's clock jumps two hours ahead, or back.
     case clockAhead, clockBack
+    /// The system suspends the app for longer than a sign-in lasts; what it waits for is lost meanwhile.
+    case suspension
     /// The app ends before it sends.
     case crashBefore
     /// The app ends when it has sent.
@@ -55,7 +57,7 @@ enum Fault: String, Sendable, CaseIterable {
     static let ofExchanges: [Fault] = [
         .unsent, .lostRequest, .lostAnswer, .late, .twice, .slow, .busy, .busyAfter, .outage,
         .limited,
-        .garbage, .garbageAfter, .clockAhead, .clockBack, .crashBefore, .crashAfter,
+        .garbage, .garbageAfter, .clockAhead, .clockBack, .suspension, .crashBefore, .crashAfter,
         .crashOnAnswer,
     ]
 

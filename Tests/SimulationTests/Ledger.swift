@@ -23,6 +23,8 @@ final class Ledger: @unchecked Sendable {
     private var proofs: Set<String> = []
     private var assertions: Set<String> = []
     private var codes: Set<String> = []
+    /// Challenge and nonce of each start.
+    private var flowSecrets: Set<[String]> = []
     /// Codes and refresh tokens that were sent back for a nonce alone: one more time is due.
     private var challenged: Set<String> = []
     /// Refresh tokens whose successor is on disk.
@@ -91,6 +93,9 @@ final class Ledger: @unchecked Sendable {
         for name in ["code", "code_verifier", "auth_session", "ceremony_response", "refresh_token"]
         {
             if let secret = form[name] { secrets.insert(secret) }
+        }
+        if exchange == .start, let challenge = form["code_challenge"], let nonce = form["nonce"] {
+            flowSecrets.insert([challenge, nonce])
         }
         if exchange == .token, let code = form["code"], !codes.insert(code).inserted,
             challenged.remove(code) == nil
@@ -170,7 +175,7 @@ final class Ledger: @unchecked Sendable {
             let isSigningOut = signOuts[process.id, default: 0] > 0
             let isRefused = (before?.refreshToken?.expose()).map(refused.contains) ?? false
             let isSignedOut = (before?.grantId).map { signedOut[$0] != nil } ?? false
-            if !isSigningOut, !isRefused, !isSignedOut {
+            if !isSigningOut, !isRefused, !isSignedOut, !world.device.hasLostKey {
                 violate("a session is removed for no reason")
             }
             return
@@ -248,10 +253,17 @@ final class Ledger: @unchecked Sendable {
         for flow in flows where !flow.process.isDead && !flow.isOver {
             violate("a sign-in hangs", "\(flow.states.last.map { "\($0)" } ?? "before its start")")
         }
-        for call in calls.values where !call.process.isDead { _ = call; violate("a call hangs") }
+        for call in calls.values where !call.process.isDead {
+            _ = call
+            violate("a call hangs")
+        }
         calls = [:]
         if let most = world.provider.liveGrants.max(), most > 1 {
             violate("a sign-in has two live grants")
+        }
+        let opened = flows.count { $0.states.contains(.downloadingFaceToken) }
+        if flowSecrets.count < opened || Set(flowSecrets.joined()).count < 2 * flowSecrets.count {
+            violate("two sign-ins share a challenge or a nonce")
         }
         let minted = world.broker.minted
         if Set(minted).count != minted.count { violate("a jti is minted twice") }

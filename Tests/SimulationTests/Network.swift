@@ -33,14 +33,21 @@ final class Network: @unchecked Sendable {
         jump(fault)
         if fault == .outage { providerReturns = timeline.milliseconds + Self.outage }
         let wait = process.wait { done(.lost) }
-        let deliver: @Sendable (WireOutcome) -> Void = { [world] outcome in
+        let arrive: @Sendable (WireOutcome) -> Void = { [world] outcome in
             if fault == .crashOnAnswer { process.die() }
             guard process.stopWaiting(wait) else { return }
             world.ledger.arrived(outcome, exchange, form, at: process)
             world.trace("← \(exchange.rawValue) \(outcome.word)", nil)
             done(outcome)
         }
-        let there = delay(fault), back = delay(fault)
+        if fault == .suspension { process.suspend() }
+        let deliver: @Sendable (WireOutcome) -> Void = { outcome in
+            // No connection outlives a suspension.
+            let outcome = process.isSuspended ? .lost : outcome
+            process.whenAwake { arrive(outcome) }
+        }
+        let there = delay(fault)
+        let back = delay(fault)
         switch fault {
         case .unsent: timeline.after(there) { deliver(.unsent) }
         case .lostRequest: timeline.after(Self.readTimeout) { deliver(.lost) }
@@ -93,6 +100,7 @@ final class Network: @unchecked Sendable {
         }
         world.ledger.sent(request, exchange, [:], by: process)
         jump(fault)
+        if fault == .suspension { process.suspend() }
         if fault == .outage { world.broker.databaseReturns = timeline.milliseconds + Self.outage }
         let answer = dated(world.broker.answer(request))
         switch fault {
