@@ -23,10 +23,12 @@ let package = Package(
         .systemLibrary(
             name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
         .systemLibrary(name: "CEpoll"),
+        .systemLibrary(name: "CPKCS11"),
+        .systemLibrary(name: "CProcess"),
         .systemLibrary(
             name: "CSystemd", pkgConfig: "libsystemd", providers: [.apt(["libsystemd-dev"])]),
 
-        .target(name: "JOSE", dependencies: ["COpenSSL"], swiftSettings: settings),
+        .target(name: "JOSE", dependencies: ["COpenSSL", "CPKCS11"], swiftSettings: settings),
         .target(name: "AssertionMint", dependencies: ["JOSE"], swiftSettings: settings),
         .target(
             name: "SocketServer", dependencies: ["COpenSSL", "CEpoll"],
@@ -34,7 +36,9 @@ let package = Package(
         .target(name: "HTTPClient", dependencies: ["CCurl"], swiftSettings: settings),
         .executableTarget(
             name: "Broker",
-            dependencies: ["AssertionMint", "JOSE", "SocketServer", "CLibpq", "CSystemd"],
+            dependencies: [
+                "AssertionMint", "JOSE", "SocketServer", "CLibpq", "CProcess", "CSystemd",
+            ],
             // The last is a link to docs/openapi.json: SwiftPM embeds only what lies within the target.
             resources: [
                 .embedInCode("Store/SQL/consume_batch.sql"), .embedInCode("Routes/openapi.json"),

@@ -13,10 +13,12 @@
 #include <openssl/hmac.h>
 #include <openssl/param_build.h>
 #include <openssl/pem.h>
+#include <openssl/provider.h>
 #include <openssl/rand.h>
 #include <openssl/rsa.h>
 #include <openssl/ssl.h>
 #include <openssl/store.h>
+#include <openssl/ui.h>
 #include <openssl/x509.h>
 #include <openssl/x509v3.h>
 
@@ -73,6 +75,7 @@ static inline int copenssl_EVP_MAC_CTX_set_hmac_sha256(EVP_MAC_CTX *ctx, unsigne
 static inline int copenssl_BIO_get_mem_data(BIO *bio, char **out) {
     return (int)BIO_get_mem_data(bio, out);
 }
+static inline void copenssl_OPENSSL_free(void *memory) { OPENSSL_free(memory); }
 
 static inline int copenssl_EVP_PKEY_PUBLIC_KEY(void) { return EVP_PKEY_PUBLIC_KEY; }
 

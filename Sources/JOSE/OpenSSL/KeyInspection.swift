@@ -4,9 +4,29 @@ internal import COpenSSL
 enum KeyInspection {
     static func publicJWK(of pkey: OpaquePointer) throws(KeyError) -> PublicJWK {
         switch EVP_PKEY_get_base_id(pkey) {
-        case EVP_PKEY_EC: try ecJWK(of: pkey)
-        case EVP_PKEY_RSA, EVP_PKEY_RSA_PSS: try rsaJWK(of: pkey)
+        case EVP_PKEY_EC:
+            try checkScalar(of: pkey)
+            return try ecJWK(of: pkey)
+        case EVP_PKEY_RSA, EVP_PKEY_RSA_PSS: return try rsaJWK(of: pkey)
         default: throw .unsupportedType(typeName(of: pkey))
+        }
+    }
+
+    /// The public half of a key whose private half is elsewhere: all it need be able to do is write its public half down.
+    static func publicHalf(of pkey: OpaquePointer) throws(KeyError) -> PublicJWK {
+        var encoded: UnsafeMutablePointer<UInt8>?
+        let length = i2d_PUBKEY(pkey, &encoded)
+        guard length > 0, let encoded else { throw .malformed(OpenSSLError.drain()) }
+        defer { copenssl_OPENSSL_free(encoded) }
+        var cursor: UnsafePointer<UInt8>? = UnsafePointer(encoded)
+        guard let plain = d2i_PUBKEY(nil, &cursor, Int(length)) else {
+            throw .malformed(OpenSSLError.drain())
+        }
+        defer { EVP_PKEY_free(plain) }
+        switch EVP_PKEY_get_base_id(plain) {
+        case EVP_PKEY_EC: return try ecJWK(of: plain)
+        case EVP_PKEY_RSA, EVP_PKEY_RSA_PSS: return try rsaJWK(of: plain)
+        default: throw .unsupportedType(typeName(of: plain))
         }
     }
 
@@ -28,7 +48,6 @@ enum KeyInspection {
         let curve = String(
             decoding: name.prefix(length).map { UInt8(bitPattern: $0) }, as: UTF8.self)
         guard curve == P256.name || curve == "P-256" else { throw .unsupportedCurve(curve) }
-        try checkScalar(of: pkey)
         let x = try number(OSSL_PKEY_PARAM_EC_PUB_X, of: pkey, paddedTo: 32)
         let y = try number(OSSL_PKEY_PARAM_EC_PUB_Y, of: pkey, paddedTo: 32)
         do { return try PublicJWK(.p256(x: x, y: y)) } catch { throw .unusable }
@@ -44,10 +63,15 @@ enum KeyInspection {
     }
 
     private static func rsaJWK(of pkey: OpaquePointer) throws(KeyError) -> PublicJWK {
-        let bits = Int(EVP_PKEY_get_bits(pkey))
+        try rsaJWK(
+            modulus: try number(OSSL_PKEY_PARAM_RSA_N, of: pkey, paddedTo: nil),
+            exponent: try number(OSSL_PKEY_PARAM_RSA_E, of: pkey, paddedTo: nil))
+    }
+
+    /// - Parameters: big-endian, without leading zeros.
+    static func rsaJWK(modulus: [UInt8], exponent: [UInt8]) throws(KeyError) -> PublicJWK {
+        let bits = modulus.count * 8 - (modulus.first?.leadingZeroBitCount ?? 0)
         guard bits >= 2048, bits <= 8192 else { throw .rsaLength(bits: bits) }
-        let modulus = try number(OSSL_PKEY_PARAM_RSA_N, of: pkey, paddedTo: nil)
-        let exponent = try number(OSSL_PKEY_PARAM_RSA_E, of: pkey, paddedTo: nil)
         guard exponent.count <= 8, exponent.reduce(UInt64(0), { $0 << 8 | UInt64($1) }) >= 65537
         else {
             throw .rsaExponent

@@ -29,6 +29,8 @@ struct PEMText {
                 lines = [line]
             } else if let open = label {
                 lines.append(line)
+                // The older encryption has fields in front of the content, and a blank line between (RFC 1421 §4.4).
+                if line.starts(with: Array("DEK-Info:".utf8)) { lines.append([]) }
                 guard Self.marker("-----END ", line) == open else { continue }
                 blocks.append(
                     Block(label: open, text: Array(lines.joined(separator: [0x0a])) + [0x0a]))

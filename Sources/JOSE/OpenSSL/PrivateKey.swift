@@ -1,32 +1,44 @@
 internal import COpenSSL
 
-/// A private key for ES256 or PS256, owned for as long as this object lives.
-///
-/// Sendable: nothing changes it after `init`, and OpenSSL lets threads share a key and copy a prepared context.
-public final class PrivateKey: @unchecked Sendable {
+/// A private key for ES256 or PS256, owned for as long as this object lives: in this process's memory, or in a device that
+/// signs for it.
+public final class PrivateKey: Sendable {
     /// The only algorithm this key signs with.
     public let algorithm: JWSAlgorithm
     /// Its public half, without a key id.
     public let publicJWK: PublicJWK
-    let pkey: OpaquePointer
-    private let prepared: DigestContext
+    private let holder: Holder
+
+    private enum Holder {
+        case memory(MemoryKey)
+        case device(any DeviceKey)
+    }
 
     /// Takes over `pkey`, freeing it on failure too, after checking that it may be used and that it works.
     init(adopting pkey: OpaquePointer) throws(KeyError) {
-        do {
-            let publicJWK = try KeyInspection.publicJWK(of: pkey)
-            prepared = try Self.prepare(pkey, publicJWK.algorithm)
-            self.publicJWK = publicJWK
-        } catch {
-            EVP_PKEY_free(pkey)
-            throw error
-        }
-        self.pkey = pkey
+        let key = try MemoryKey(adopting: pkey)
+        holder = .memory(key)
+        publicJWK = key.publicJWK
         algorithm = publicJWK.algorithm
         try checkPair()
     }
 
-    deinit { EVP_PKEY_free(pkey) }
+    /// Takes a key in a device, after checking that it works.
+    init(holding key: any DeviceKey) throws(KeyError) {
+        holder = .device(key)
+        publicJWK = key.publicJWK
+        algorithm = publicJWK.algorithm
+        try checkPair()
+    }
+
+    /// The device that signs, for keys that are in one: a signature may then take as long as the device likes, so it is
+    /// never made on a thread that others wait for. `nil` for a key in this process's memory.
+    public var device: String? {
+        switch holder {
+        case .memory: nil
+        case .device(let key): key.device
+        }
+    }
 
     /// A new key: P-256 for ES256, RSA of 2048 bits for PS256.
     public static func generate(_ algorithm: JWSAlgorithm) throws(KeyError) -> PrivateKey {
@@ -44,46 +56,33 @@ public final class PrivateKey: @unchecked Sendable {
 
     /// The signature over `input` in the form a JWS carries: 64 octets for ES256, the modulus's length for PS256.
     public func sign(_ input: [UInt8]) throws(KeyError) -> [UInt8] {
-        do {
-            let context = try prepared.copy()
-            return try withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 1100) {
-                buffer throws(OpenSSLError) in
-                var length = buffer.count
-                guard
-                    EVP_DigestSign(context.pointer, buffer.baseAddress, &length, input, input.count)
-                        == 1
-                else { throw OpenSSLError.drain() }
-                let made = UnsafeBufferPointer(rebasing: UnsafeBufferPointer(buffer)[0..<length])
-                guard algorithm == .ES256 else { return Array(made) }
-                guard let octets = ECDSASignature.jose(fromDER: made) else {
-                    throw OpenSSLError(reasons: ["a signature that is not DER"])
-                }
-                return octets
-            }
-        } catch {
-            throw .openSSL(error)
+        switch holder {
+        case .memory(let key): try key.sign(input)
+        case .device(let key): try key.sign(digest: SHA256.hash(input))
+        }
+    }
+
+    /// An ES256 signature for input whose SHA-256 the caller has computed already, as secure hardware wants it: 64 octets
+    /// `r ‖ s`.
+    ///
+    /// - Throws: `KeyError.wrongAlgorithm` for an RSA key, `.unusable` for a digest that is not 32 octets.
+    public func sign(digest: [UInt8]) throws(KeyError) -> [UInt8] {
+        guard algorithm == .ES256 else {
+            throw .wrongAlgorithm(expected: .ES256, found: algorithm)
+        }
+        guard digest.count == SHA256.length else { throw .unusable }
+        return switch holder {
+        case .memory(let key): try key.sign(digest: digest)
+        case .device(let key): try key.sign(digest: digest)
         }
     }
 
     /// The key as unencrypted PKCS #8 PEM, for a key file or a sealed store. The caller wipes it.
+    ///
+    /// - Throws: `KeyError.notExportable` for a key in a device.
     public func pkcs8PEM() throws(KeyError) -> [UInt8] {
-        guard let bio = BIO_new(BIO_s_secmem()) else { throw .openSSL(OpenSSLError.drain()) }
-        defer { BIO_free(bio) }
-        guard PEM_write_bio_PKCS8PrivateKey(bio, pkey, nil, nil, 0, nil, nil) == 1 else {
-            throw .openSSL(OpenSSLError.drain())
-        }
-        var text: UnsafeMutablePointer<CChar>?
-        let length = Int(copenssl_BIO_get_mem_data(bio, &text))
-        guard let text, length > 0 else { throw .openSSL(OpenSSLError.drain()) }
-        return text.withMemoryRebound(to: UInt8.self, capacity: length) {
-            Array(UnsafeBufferPointer(start: $0, count: length))
-        }
-    }
-
-    private static func prepare(
-        _ pkey: OpaquePointer, _ algorithm: JWSAlgorithm
-    ) throws(KeyError) -> DigestContext {
-        do { return try DigestContext.signing(pkey, algorithm) } catch { throw .openSSL(error) }
+        guard case .memory(let key) = holder else { throw .notExportable }
+        return try key.pkcs8PEM()
     }
 
     /// A key whose halves do not belong together would sign what nobody can verify.
@@ -91,8 +90,6 @@ public final class PrivateKey: @unchecked Sendable {
         let probe = Array("key check".utf8)
         guard let verifier = try? PublicKey(publicJWK),
             verifier.verifies(try sign(probe), over: probe)
-        else {
-            throw .unusable
-        }
+        else { throw .unusable }
     }
 }

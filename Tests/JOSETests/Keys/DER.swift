@@ -32,6 +32,15 @@ enum DER {
             element(0x04, sec1(scalar: scalar, point: point, namesCurve: false)))
     }
 
+    /// RFC 3279 §2.2.3: the two numbers of a signature `r ‖ s`.
+    static func ecdsa(_ signature: [UInt8]) -> [UInt8] {
+        let number = { (octets: ArraySlice<UInt8>) in
+            let minimal = octets.drop { $0 == 0 }
+            return element(0x02, ((minimal.first ?? 0x80) >= 0x80 ? [0] : []) + minimal)
+        }
+        return sequence(number(signature.prefix(32)), number(signature.suffix(32)))
+    }
+
     /// RFC 7468 armour.
     static func pem(_ label: String, _ der: [UInt8]) -> String {
         let text = Array(
