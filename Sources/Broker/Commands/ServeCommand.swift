@@ -40,6 +40,7 @@ enum ServeCommand {
 
     static func run(_ words: [String]) async throws(CommandError) {
         let path = try Arguments(words, options: ["--config"]).required("--config")
+        try ProcessMemory.protect()
         let configuration = try configuration(path)
         let conninfo = try connectionString(configuration)
         if case .inherited = configuration.listen { try ServiceManager.checkSocket() }

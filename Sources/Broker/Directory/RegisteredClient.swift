@@ -14,6 +14,8 @@ struct RegisteredClient: Sendable {
     let tenant: TenantId
     let settings: ClientSettings
     let signing: Signing
+    /// Where the active key is in an HSM or a TPM: signatures are made through it, never on a lane.
+    let device: KeyDevice?
     let keySet: PublishedKeySet
     /// Checks assertions of this client that come back to be consumed.
     let assertions: ClientAssertionVerifier
@@ -22,13 +24,14 @@ struct RegisteredClient: Sendable {
 
     init(
         id: ClientId, tenant: TenantId, settings: ClientSettings, tenantSettings: TenantSettings,
-        signing: Signing,
+        signing: Signing, device: KeyDevice? = nil,
         publicKeys: [PublicJWK]
     ) {
         self.id = id
         self.tenant = tenant
         self.settings = settings
         self.signing = signing
+        self.device = device
         keySet = PublishedKeySet(publicKeys)
         assertions = ClientAssertionVerifier(
             clientId: id, issuers: settings.issuers, profile: settings.profile, keys: publicKeys)

@@ -14,6 +14,10 @@ final class MintExchange: @unchecked Sendable {
     var caller: Caller?
     /// Made while the database commits; leaves only when it did.
     var assertion: Result<Secret<String>, KeyError>?
+    /// What goes on once a device has made it, when the database was faster.
+    var whenSigned: (() -> Void)?
+    /// How often it was given to a store: a signature for an earlier time comes too late.
+    var turn = 0
 
     init(request: HTTPRequest, reply: Reply, lane: Lane, event: MintEvent) {
         self.request = request

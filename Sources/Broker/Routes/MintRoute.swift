@@ -88,11 +88,16 @@ final class MintRoute: Sendable {
     private func commit(
         _ grant: Grant, revision: Int64, _ exchange: MintExchange, left: Int
     ) throws(BrokerError) {
+        // Known before anything is spent.
+        if let refusal = grant.client.device?.refusal {
+            throw .unavailable(.key(refusal.description))
+        }
         let jti: JTI
         do { jti = try JTI.random() } catch { throw .unavailable(.randomness) }
         let times = grant.signer.times(now: clock.seconds)
         exchange.event.jti = jti.rawValue
         exchange.assertion = nil
+        exchange.turn += 1
         let record = MintRecord(
             clientId: grant.client.id.rawValue, tenantId: grant.client.tenant.rawValue,
             dpopJkt: grant.dpopJkt.rawValue, jti: jti.rawValue, issuedAt: times.issuedAt,
@@ -102,11 +107,42 @@ final class MintRoute: Sendable {
             tenant: grant.limits.tenant, revision: revision,
             shadows: grant.limits.shadows)
         stores[exchange.lane.index].record(record) {
-            exchange.assertion = Self.sign(grant, jti, times)
+            if let device = grant.client.device {
+                Self.sign(grant, jti, times, on: device, exchange)
+            } else {
+                exchange.assertion = Self.sign(grant, jti, times)
+            }
         } then: { verdict in
-            self.conclude(
-                exchange, verdict, grant: grant, jti: jti, times: times, revision: revision,
-                left: left)
+            func goOn() {
+                self.conclude(
+                    exchange, verdict, grant: grant, jti: jti, times: times, revision: revision,
+                    left: left)
+            }
+            if case .recorded = verdict, exchange.assertion == nil, grant.client.device != nil {
+                // The device answers, or fails, in bounded time.
+                exchange.whenSigned = goOn
+            } else {
+                goOn()
+            }
+        }
+    }
+
+    /// Lets the device sign on its own threads, and goes on with the answer on the lane.
+    private static func sign(
+        _ grant: Grant, _ jti: JTI, _ times: AssertionTimes, on device: KeyDevice,
+        _ exchange: MintExchange
+    ) {
+        let turn = exchange.turn
+        device.sign { () throws(KeyError) in
+            try sign(grant, jti, times).get()
+        } then: { result in
+            exchange.lane.async {
+                guard exchange.turn == turn else { return }
+                exchange.assertion = result
+                let goOn = exchange.whenSigned
+                exchange.whenSigned = nil
+                goOn?()
+            }
         }
     }
 

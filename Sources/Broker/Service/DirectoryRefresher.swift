@@ -1,7 +1,9 @@
 import Dispatch
+import Synchronization
 
 /// Looks once a second whether the declaration changed, so that key sets and an idle replica follow too; a mint never waits
-/// for it, since the batch statement finds an outdated directory by itself.
+/// for it, since the batch statement finds an outdated directory by itself. Loads it again every ten seconds while a client
+/// has no usable key, since the HSM that was away may be back.
 ///
 /// The next look comes a second after the last one ended: a database that lets everything wait gets no second look.
 /// Sendable: `isStopped` is only touched on `queue`.
@@ -9,16 +11,22 @@ final class DirectoryRefresher: @unchecked Sendable {
     private let queue = DispatchQueue(label: "broker.refresh")
     private let look: @Sendable () async -> Void
     private var isStopped = false
+    private static let looksBetweenTries = 10
 
     init(directories: DirectoryKeeper, revision: @escaping @Sendable () async throws -> Int64) {
+        let looks = Atomic(0)
         look = {
-            guard let known = directories.current?.revision else {
+            guard let current = directories.current else {
                 await directories.reload(newerThan: .min)
                 return
             }
             // A database that does not answer is the readiness probe's to report.
-            guard let newest = try? await revision(), newest != known else { return }
-            await directories.reload(newerThan: known)
+            guard let newest = try? await revision() else { return }
+            let isTryDue = looks.add(1, ordering: .relaxed).newValue % Self.looksBetweenTries == 0
+            guard
+                newest != current.revision || (isTryDue && !current.unusableClients.isEmpty)
+            else { return }
+            await directories.reload(newerThan: current.revision)
         }
         queue.async { self.schedule() }
     }

@@ -10,7 +10,7 @@ struct ReadinessProbe: Sendable {
         ReadinessReport(parts: [
             .init(name: "database", fault: await databaseFault()),
             .init(name: "declaration", fault: directories.current == nil ? "not_loaded" : nil),
-            .init(name: "keys", fault: keyFault),
+            .init(name: "keys", fault: await keyFault()),
         ])
     }
 
@@ -21,8 +21,18 @@ struct ReadinessProbe: Sendable {
         }
     }
 
-    private var keyFault: String? {
-        // Anybody may ask, so neither which client nor why is said: that stands in the log, as `key.unusable`.
-        directories.current?.unusableClients.isEmpty == false ? "a client has no usable key" : nil
+    private func keyFault() async -> String? {
+        guard let directory = directories.current else { return nil }
+        // Anybody may ask, so neither which client nor why is said: that stands in the log, as `key.unusable` or as the cause
+        // of a mint that was refused.
+        let fault = "a client has no usable key"
+        guard directory.unusableClients.isEmpty else { return fault }
+        // Devices at once, so that one that does not answer makes nobody wait for the next.
+        return await withTaskGroup(of: Bool.self) { group in
+            for device in directory.clients.values.compactMap(\.device) {
+                group.addTask { await device.check() == nil }
+            }
+            return await group.allSatisfy(\.self) ? nil : fault
+        }
     }
 }

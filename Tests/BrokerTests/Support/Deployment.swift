@@ -17,9 +17,17 @@ struct Deployment: Sendable {
     let token: String
     let directory: TemporaryDirectory
     let keyURI: String
+    /// Another key for the client `app`, as its token or TPM holds it.
+    private let deviceKey: (uri: String, publicJWK: PublicJWK)?
 
-    /// - Parameter limits: the `limits` member of the client `app`.
-    init(limits: String = Deployment.ample, in cluster: PostgresCluster? = nil) async throws {
+    /// - Parameters:
+    ///   - limits: the `limits` member of the client `app`.
+    ///   - deviceKey: the key of the client `app`, which this process need not be able to open; a file's unless given.
+    init(
+        limits: String = Deployment.ample, in cluster: PostgresCluster? = nil,
+        deviceKey: (uri: String, publicJWK: PublicJWK)? = nil
+    ) async throws {
+        self.deviceKey = deviceKey
         let cluster = if let cluster { cluster } else { try await PostgresCluster.shared() }
         url = try await Self.migratedDatabase(in: cluster)
         directory = try TemporaryDirectory()
@@ -51,7 +59,7 @@ struct Deployment: Sendable {
 
     /// Declares two clients: `app` with these limits, and `other` with ample ones.
     func declare(limits: String, tenantLimits: String = "{}") async throws {
-        let client = { (limits: String) in
+        let client = { (limits: String, keyURI: String) in
             """
             {alg: "ES256", issuers: ["\(Sample.issuer)"], gates: ["dpop", "backend_token"],
              limits: \(limits), keys: [{uri: "\(keyURI)", state: "active"}]}
@@ -59,11 +67,15 @@ struct Deployment: Sendable {
         }
         let text = """
             {tenants: {acme: {limits: \(tenantLimits), clients: {
-                app: \(client(limits)), other: \(client(Self.ample)),
+                app: \(client(limits, deviceKey?.uri ?? keyURI)), other: \(client(Self.ample, keyURI)),
             }}}}
             """
         let plan = try await DeclarationRepository(connection: ControlConnection(conninfo: url))
-            .apply(try DeclarationReader.read(Array(text.utf8)), prune: false, dryRun: false)
+            .apply(
+                try DeclarationReader.read(Array(text.utf8)) { [deviceKey] (uri) throws(KeyError) in
+                    if let deviceKey, deviceKey.uri == uri { return deviceKey.publicJWK }
+                    return try PrivateKey.load(uri: uri).publicJWK
+                }, prune: false, dryRun: false)
         #expect(plan.conflicts.isEmpty)
     }
 

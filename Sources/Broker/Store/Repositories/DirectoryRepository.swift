@@ -15,7 +15,7 @@ struct DirectoryRepository: Sendable {
     ///
     /// - Throws: `CommandError` that names what cannot be used.
     func loadAnew() async throws(CommandError) -> Directory {
-        let fresh = SigningKeys()
+        let fresh = keys.emptied()
         let directory: Directory
         do { directory = try await load(fresh) } catch { throw .unavailable("\(error)") }
         if let faults = directory.unusableClientsText { throw .refused(faults) }
@@ -35,11 +35,11 @@ struct DirectoryRepository: Sendable {
         for row in rows.clients {
             let clientKeys = rows.keys[row.id] ?? []
             usedURIs.formUnion(clientKeys.map(\.uri))
+            let (signing, device) = await Self.signing(row, clientKeys, keys)
             clients.append(
                 RegisteredClient(
                     id: row.id, tenant: row.tenant, settings: row.settings,
-                    tenantSettings: row.tenantSettings,
-                    signing: Self.signing(row, clientKeys, keys),
+                    tenantSettings: row.tenantSettings, signing: signing, device: device,
                     publicKeys: clientKeys.map(\.publicJWK)))
         }
         keys.keep(only: usedURIs)
@@ -75,21 +75,21 @@ struct DirectoryRepository: Sendable {
 
     private static func signing(
         _ client: DeclarationRows.Client, _ clientKeys: [Declaration.Key], _ keys: SigningKeys
-    ) -> RegisteredClient.Signing {
+    ) async -> (RegisteredClient.Signing, KeyDevice?) {
         guard let active = clientKeys.first(where: { $0.state == .active }) else {
-            return .unusable("no key is active")
+            return (.unusable("no key is active"), nil)
         }
         guard active.publicJWK.algorithm == client.settings.algorithm else {
-            return .unusable("the active key is for \(active.publicJWK.algorithm)")
+            return (.unusable("the active key is for \(active.publicJWK.algorithm)"), nil)
         }
         do {
-            let key = try keys.key(uri: active.uri, publicJWK: active.publicJWK)
-            return .ready(
-                AssertionSigner(
-                    clientId: client.id, key: key, kid: active.kid, profile: client.settings.profile
-                ))
+            let loaded = try await keys.key(uri: active.uri, publicJWK: active.publicJWK)
+            let signer = AssertionSigner(
+                clientId: client.id, key: loaded.key, kid: active.kid,
+                profile: client.settings.profile)
+            return (.ready(signer), loaded.device)
         } catch {
-            return .unusable("\(active.uri): \(error)")
+            return (.unusable("\(active.uri): \(error)"), nil)
         }
     }
 }
