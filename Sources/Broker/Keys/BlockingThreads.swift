@@ -91,14 +91,12 @@ final class BlockingThreads: Sendable {
 
     private func startThread() {
         let body = Unmanaged.passRetained(ThreadBody { self.workUntilDone() })
-        var attributes = pthread_attr_t()
-        pthread_attr_init(&attributes)
-        defer { pthread_attr_destroy(&attributes) }
-        pthread_attr_setdetachstate(&attributes, Int32(PTHREAD_CREATE_DETACHED))
         var thread = pthread_t()
         let code = pthread_create(
-            &thread, &attributes,
+            &thread, nil,
             { body in
+                // Nobody joins it.
+                pthread_detach(pthread_self())
                 guard let body else { return nil }
                 Unmanaged<ThreadBody>.fromOpaque(body).takeRetainedValue().run()
                 return nil
