@@ -152,8 +152,9 @@ struct Service: Sendable {
             tls: configuration.tls?.configuration)
         http.trustedProxies = configuration.trustedProxies
         http.limits.hosts = configuration.hosts
-        // For each lane its poller and its database connection, which at times is two; for the rest a handful.
-        http.sparedDescriptors = 64 + 4 * configuration.lanes
+        // For each lane its poller, its doorbell, and its database connection with a second number for the same socket, which at
+        // times is there twice; for the rest a handful.
+        http.sparedDescriptors = 64 + 6 * configuration.lanes
         http.observe = { event in
             log.write("http.limited", at: clock.microseconds()) {
                 $0.member("cause", String(describing: event))

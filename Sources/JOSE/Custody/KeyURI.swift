@@ -22,7 +22,7 @@ enum KeyURI: Hashable, Sendable {
         case "handle":
             let (handle, passphrase) = try Self.split(rest)
             guard handle.hasPrefix("0x"), (3...10).contains(handle.utf8.count),
-                handle.dropFirst(2).allSatisfy(\.isHexDigit)
+                handle.dropFirst(2).allSatisfy({ $0.isASCII && $0.isHexDigit })
             else { throw .unsupportedURI }
             self = .tpm(handle: String(handle), passphrase: passphrase)
         default: throw .unsupportedURI

@@ -80,16 +80,12 @@ struct PKCS11URI: Hashable, Sendable {
                 octets.append(octet)
                 continue
             }
-            guard let high = rest.popFirst().flatMap(digit),
-                let low = rest.popFirst().flatMap(digit)
-            else { return nil }
-            octets.append(high << 4 | low)
+            guard let high = rest.popFirst()?.hexValue, let low = rest.popFirst()?.hexValue else {
+                return nil
+            }
+            octets.append(UInt8(high << 4 | low))
         }
         return octets
-    }
-
-    private static func digit(_ octet: UInt8) -> UInt8? {
-        Character(UnicodeScalar(octet)).hexDigitValue.map(UInt8.init)
     }
 
     private static func text(_ value: [UInt8]) throws(KeyError) -> String {

@@ -9,7 +9,8 @@ import Testing
         "pkcs11:token=a?pin-source=|cat%20/etc/passwd", "pkcs11:token=a?pin-source=secret",
         "pkcs11:token=a?colour=red", "pkcs11:token=a?module-name=softhsm2",
         "pkcs11:token=a?module-path=/a&module-path=/b", "PKCS11:token=a",
-        "handle:", "handle:81000001", "handle:0x", "handle:0x81g", "handle:0x810000010",
+        "handle:", "handle:81000001", "handle:0x", "handle:0x81g", "handle:0x\u{ff11}",
+        "handle:0x810000010",
         "handle:0x81000001?auth=a", "file:/a?", "file:/a?b", "file:/a?passphrase=b",
         "file:/a?passphrase-source=file:/b?passphrase-source=file:/c\u{0}", "org.openssl.engine:a",
     ])
