@@ -37,7 +37,8 @@ let package = Package(
         .executableTarget(
             name: "Broker",
             dependencies: [
-                "AssertionMint", "JOSE", "SocketServer", "CLibpq", "CProcess", "CSystemd",
+                "AssertionMint", "HTTPClient", "JOSE", "SocketServer", "CLibpq", "CProcess",
+                "CSystemd",
             ],
             // The last is a link to docs/openapi.json: SwiftPM embeds only what lies within the target.
             resources: [
@@ -66,7 +67,8 @@ let package = Package(
             name: "SocketServerTests", dependencies: ["COpenSSL", "SocketServer", "TestKit"],
             swiftSettings: settings),
         .testTarget(
-            name: "BrokerTests", dependencies: ["Broker", "TestKit"], swiftSettings: settings),
+            name: "BrokerTests", dependencies: ["Broker", "HTTPClient", "TestKit"],
+            swiftSettings: settings),
         .testTarget(
             name: "HTTPClientTests", dependencies: ["HTTPClient", "TestKit"],
             swiftSettings: settings),
