@@ -10,7 +10,7 @@ public enum Oracle {
     ///   - questions: JSON texts without line breaks.
     public static func ask(_ script: String, _ questions: [String]) async throws -> [JSONValue] {
         let output = try await runChecked(
-            [python, Fixtures.path("Oracle/\(script)")],
+            command(script, []),
             input: Array((questions.joined(separator: "\n") + "\n").utf8))
         let answers = try output.split(separator: UInt8(ascii: "\n")).map {
             try JSONValue(parsing: Array($0), maximumDepth: 64)
@@ -27,8 +27,13 @@ public enum Oracle {
         -> String
     {
         let output = try await runChecked(
-            [python, Fixtures.path("Oracle/\(script)")] + arguments, input: Array(input.utf8))
+            command(script, arguments), input: Array(input.utf8))
         return String(decoding: output, as: UTF8.self)
+    }
+
+    /// The command of a script that runs beside a test.
+    public static func command(_ script: String, _ arguments: [String]) -> [String] {
+        [python, Fixtures.path("Oracle/\(script)")] + arguments
     }
 
     /// `script/test` names an interpreter that has the packages of `Tests/requirements.txt`.

@@ -10,7 +10,7 @@ enum ApplyCommand {
 
           --dry-run   show what would change and change nothing
           --keys-now  change keys without the waiting times that keep providers working: a new key is
-                      published \(KeySetRoute.maximumAge) s before it signs, an old one until its last assertion has
+                      published \(KeyOverlap.published) s before it signs, an old one until its last assertion has
                       expired. For a key that leaked
           --prune     remove tenants and clients that FILE does not name (they stay otherwise)
         \(DatabaseOptions.help)

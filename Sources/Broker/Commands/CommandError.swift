@@ -8,6 +8,8 @@ enum CommandError: Error, Sendable {
     case unavailable(String)
     /// What was named does not exist. Exit code 66.
     case notFound(String)
+    /// All that can be done now is done, and the rest has to wait. Exit code 75.
+    case notYet(String)
 
     var exitCode: Int32 {
         switch self {
@@ -15,12 +17,15 @@ enum CommandError: Error, Sendable {
         case .refused: 65
         case .notFound: 66
         case .unavailable: 69
+        case .notYet: 75
         }
     }
 
     var message: String {
         switch self {
-        case .usage(let text), .refused(let text), .unavailable(let text), .notFound(let text): text
+        case .usage(let text), .refused(let text), .unavailable(let text), .notFound(let text),
+            .notYet(let text):
+            text
         }
     }
 }

@@ -11,10 +11,11 @@ enum Program {
           block         refuse assertions to an install
           unblock       lift a block
           limits        show, override and clear rate limits; run a past log against others
-          key           generate a signing key
+          key           generate, publish, activate, retire and rotate signing keys
 
         broker COMMAND --help tells more. Exit codes: 0 done, 64 the command line is wrong,
-        65 a file or setting was refused, 66 not found, 69 something outside is unavailable.
+        65 a file or setting was refused, 66 not found, 69 something outside is unavailable,
+        75 run it again later.
         """
 
     /// - Returns: the process's exit code.

@@ -22,7 +22,33 @@ enum TextFile {
     }
 
     /// Makes a file that only its owner can read; refuses when there is one already, so that no key is ever overwritten.
+    ///
+    /// It gets its name once all of it is on disk: whoever is ended on the way leaves nothing behind.
     static func createPrivate(_ path: String, _ bytes: [UInt8]) throws(CommandError) {
+        let folder = path.lastIndex(of: "/").map { String(path[...$0]) } ?? "."
+        let descriptor = open(folder, O_WRONLY | O_CLOEXEC | nameless, 0o600)
+        guard descriptor >= 0 else {
+            // A file system that has no nameless files.
+            if [EOPNOTSUPP, EISDIR, EINVAL].contains(errno) {
+                return try createPrivateByName(path, bytes)
+            }
+            throw .refused("\(path): \(reason(errno))")
+        }
+        defer { close(descriptor) }
+        try write(bytes, to: descriptor, path)
+        guard
+            linkat(
+                AT_FDCWD, "/proc/self/fd/\(descriptor)", AT_FDCWD, path, AT_SYMLINK_FOLLOW) == 0
+        else { throw .refused("\(path): \(reason(errno))") }
+        try keepName(in: folder, path)
+    }
+
+    /// `O_TMPFILE`, which is not imported into Swift.
+    private static let nameless = O_DIRECTORY | 0o20_000_000
+
+    private static func createPrivateByName(
+        _ path: String, _ bytes: [UInt8]
+    ) throws(CommandError) {
         let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw .refused("\(path): \(reason(errno))") }
         defer { close(descriptor) }
@@ -33,6 +59,14 @@ enum TextFile {
             unlink(path)
             throw error
         }
+    }
+
+    /// A name is on disk when its folder is.
+    private static func keepName(in folder: String, _ path: String) throws(CommandError) {
+        let descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw .unavailable("\(path): \(reason(errno))") }
+        defer { close(descriptor) }
+        guard fsync(descriptor) == 0 else { throw .unavailable("\(path): \(reason(errno))") }
     }
 
     private static func write(_ bytes: [UInt8], to descriptor: Int32, _ path: String)

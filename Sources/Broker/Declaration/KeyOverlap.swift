@@ -11,6 +11,12 @@ struct KeyOverlap {
     /// How long an assertion lived until now, in seconds.
     let lifetime: Int64
 
+    /// Seconds a key is published before it signs: what a provider may keep, and what replicas may take to learn of it.
+    static let published = Int64(KeySetRoute.maximumAge) + 10
+
+    /// Seconds a key is published after it signed last, when an assertion lives `lifetime`.
+    static func needed(_ lifetime: Int64) -> Int64 { lifetime + skew }
+
     /// Seconds a verifier's clock may be behind (FAPI 2.0 §5.3.2.1).
     private static let skew: Int64 = 60
 
@@ -22,7 +28,7 @@ struct KeyOverlap {
 
     private func tooEarly(_ key: Declaration.Key) -> String? {
         guard key.state == .active else { return nil }
-        let published = Int64(KeySetRoute.maximumAge)
+        let published = Self.published
         guard let row = stored.first(where: { $0.key.kid == key.kid }) else {
             return
                 "client \(client): key \(key.kid) is new; declare it pending for \(published) s before it signs"
@@ -35,7 +41,7 @@ struct KeyOverlap {
     private func tooLate(_ row: (key: Declaration.Key, age: Int64), _ declared: [Declaration.Key])
         -> String?
     {
-        let needed = lifetime + Self.skew
+        let needed = Self.needed(lifetime)
         if let next = declared.first(where: { $0.kid == row.key.kid }) {
             // A pending key may go at any time, since it has signed nothing; this one has.
             guard next.state == .pending, row.key.state != .pending else { return nil }

@@ -85,7 +85,8 @@ import Testing
         (["limits", "replay"], "an argument is missing"),
         (["limits", "replay", "log"], "--policy is missing"),
         (["limits", "replay", "-", "-", "--policy", "p"], "- is given twice"),
-        (["key"], "must be 'generate'"), (["key", "generate", "--out", "x"], "--alg is missing"),
+        (["key"], "must be generate, add"),
+        (["key", "generate", "--out", "x"], "--alg is missing"),
         (["key", "generate", "--alg", "RS256", "--out", "x"], "--alg must be ES256 or PS256"),
         (["key", "generate", "--alg", "ES256"], "--out is missing"),
     ])

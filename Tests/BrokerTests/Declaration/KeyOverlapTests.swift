@@ -28,7 +28,7 @@ import Testing
         #expect(try conflicts([Self.key(0, .active)], over: []).isEmpty)
     }
 
-    @Test(arguments: [(Int64(0), false), (299, false), (300, true)])
+    @Test(arguments: [(Int64(0), false), (309, false), (310, true)])
     func `a pending key signs only after the key set's max-age`(age: Int64, isAllowed: Bool) throws
     {
         let found = try conflicts(

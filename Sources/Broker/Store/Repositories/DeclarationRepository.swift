@@ -34,7 +34,7 @@ struct DeclarationRepository: Sendable {
         }
         for client in plan.clients {
             if client.isChanged { try write(client, session) }
-            if let keys = client.keys { try write(keys, of: client.id, session) }
+            if let keys = client.keys { try Self.write(keys, of: client.id, session) }
         }
         for id in plan.removedClients {
             try session.query("DELETE FROM broker.client WHERE client_id = $1", .text(id.rawValue))
@@ -58,7 +58,8 @@ struct DeclarationRepository: Sendable {
             .text(Self.json { client.settings.writeMembers(to: &$0) }))
     }
 
-    private func write(
+    /// Makes these the keys of a client, and no others.
+    static func write(
         _ keys: [Declaration.Key], of client: ClientId, _ session: ControlSession
     ) throws(PostgresError) {
         try session.query(

@@ -1,24 +1,24 @@
 import JOSE
 
 /// `broker key generate`: a new private key in a file of its own.
-enum KeyCommand {
-    static let help = """
-        Usage: broker key generate --alg ES256|PS256 --out FILE
-
-        Makes a private key (P-256 for ES256, RSA of 2048 bits for PS256) as unencrypted
-        PKCS #8 PEM in FILE, which must not exist yet and gets mode 0600. Prints the key's
-        kid (its RFC 7638 thumbprint) and the URI to declare it by.
-        """
-
+enum KeyGenerateCommand {
     static func run(_ words: [String]) throws(CommandError) {
-        guard words.first == "generate" else {
-            throw .usage("the word after 'key' must be 'generate'")
-        }
-        let arguments = try Arguments(Array(words.dropFirst()), options: ["--alg", "--out"])
+        let arguments = try Arguments(words, options: ["--alg", "--out"])
         guard let algorithm = JWSAlgorithm(rawValue: try arguments.required("--alg")) else {
             throw .usage("--alg must be ES256 or PS256")
         }
         let path = try arguments.required("--out")
+        let kid = try generate(algorithm, at: path)
+        Output.line("kid \(kid)")
+        Output.line("uri \(uri(of: path))")
+    }
+
+    /// Writes a new key into a file that must not exist yet: whole, or not at all.
+    ///
+    /// - Returns: its kid.
+    static func generate(
+        _ algorithm: JWSAlgorithm, at path: String
+    ) throws(CommandError) -> String {
         let key: PrivateKey
         var pem: [UInt8]
         do {
@@ -29,11 +29,10 @@ enum KeyCommand {
         }
         defer { wipe(&pem) }
         try TextFile.createPrivate(path, pem)
-        Output.line("kid \(key.publicJWK.thumbprint)")
-        Output.line("uri \(absoluteURI(path))")
+        return key.publicJWK.thumbprint
     }
 
-    private static func absoluteURI(_ path: String) -> String {
+    static func uri(of path: String) -> String {
         path.hasPrefix("/") ? "file:\(path)" : "file:\(Environment.currentDirectory)/\(path)"
     }
 }
