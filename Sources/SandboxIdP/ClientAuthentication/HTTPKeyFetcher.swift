@@ -9,9 +9,10 @@ struct HTTPKeyFetcher: ClientKeyFetcher {
     ///   - caFile: PEM file of the only authorities to trust; `nil` trusts the system's.
     ///   - allowInsecureLoopback: lets plain `http` through to loopback hosts, for tests.
     init(caFile: String?, allowInsecureLoopback: Bool = false) {
+        // Patient, for machines that run much else beside a sandbox, but done before the server gives up the request.
         client = HTTPClient(
             configuration: HTTPClientConfiguration(
-                caFile: caFile, connectTimeout: 3, readTimeout: 5, totalTimeout: 10,
+                caFile: caFile, connectTimeout: 15, readTimeout: 15, totalTimeout: 20,
                 maximumBodyBytes: 64 * 1024, allowInsecureLoopback: allowInsecureLoopback))
     }
 

@@ -59,13 +59,18 @@ struct Sandbox {
                         "other": JWKSet([Self.named(otherKey, "k2")]),
                     ]),
                 log: { events.append($0) }))
+        var socket = HTTPServerConfiguration(address: "127.0.0.1", port: 0)
+        // No test is about time here, and a busy machine must not look like a provider that fails.
+        socket.deadlines.head = .seconds(600)
+        socket.deadlines.request = .seconds(600)
+        socket.deadlines.answer = .seconds(600)
         server = try HTTPServer(
-            HTTPServerConfiguration(address: "127.0.0.1", port: 0), lanes: [Lane(index: 0)],
-            handler: SandboxHandler(provider))
+            socket, lanes: [Lane(index: 0)], handler: SandboxHandler(provider))
         try server.start()
         http = HTTPClient(
             configuration: HTTPClientConfiguration(
-                maximumConcurrent: 32, allowInsecureLoopback: true))
+                connectTimeout: 600, readTimeout: 600, totalTimeout: 600, maximumConcurrent: 32,
+                allowInsecureLoopback: true))
     }
 
     static func client(_ id: String) -> Client {
