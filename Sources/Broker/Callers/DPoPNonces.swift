@@ -30,18 +30,19 @@ struct DPoPNonces: Sendable {
     static let overlap = 3 * slotSeconds
 
     /// The newest first.
-    private let secrets: [Secret]
+    private let makers: [(activeFrom: Int64, nonces: SlotNonces)]
 
     /// - Parameter secrets: at least one, each of 32 octets, in any order.
     init?(secrets: [Secret]) {
         guard !secrets.isEmpty, secrets.allSatisfy({ $0.value.count == 32 }) else { return nil }
-        self.secrets = secrets.sorted { $0.activeFrom > $1.activeFrom }
+        makers = secrets.sorted { $0.activeFrom > $1.activeFrom }
+            .map { ($0.activeFrom, SlotNonces(secret: $0.value)) }
     }
 
     /// The nonce to give out at `now` (seconds since 1970 UTC), 24 base64url characters.
     func current(now: Int64) -> String {
-        let maker = secrets.first { $0.activeFrom <= now } ?? secrets[secrets.count - 1]
-        return Self.nonce(secret: maker.value, slot: now / Self.slotSeconds)
+        let maker = makers.first { $0.activeFrom <= now } ?? makers[makers.count - 1]
+        return maker.nonces[now / Self.slotSeconds]
     }
 
     /// Whether `nonce` was given out in this slot or the last one. The next slot counts too: another replica's clock may be
@@ -50,21 +51,16 @@ struct DPoPNonces: Sendable {
         guard let nonce, nonce.utf8.count == 24 else { return false }
         let given = Array(nonce.utf8)
         let slot = now / Self.slotSeconds
-        var successor: Secret?
-        for secret in secrets {
+        var successorActiveFrom: Int64?
+        for (activeFrom, nonces) in makers {
             // All that are older were replaced even earlier.
-            if let successor, successor.activeFrom + Self.overlap < now { return false }
-            for slot in [slot, slot - 1, slot + 1] {
-                let expected = Array(Self.nonce(secret: secret.value, slot: slot).utf8)
-                if constantTimeEquals(given, expected) { return true }
+            if let successorActiveFrom, successorActiveFrom + Self.overlap < now { return false }
+            for slot in [slot, slot - 1, slot + 1]
+            where constantTimeEquals(given, Array(nonces[slot].utf8)) {
+                return true
             }
-            successor = secret
+            successorActiveFrom = activeFrom
         }
         return false
-    }
-
-    private static func nonce(secret: [UInt8], slot: Int64) -> String {
-        let code = SHA256.authenticationCode(of: Array("dpop-nonce \(slot)".utf8), key: secret)
-        return Base64URL.encode(code.prefix(18))
     }
 }
