@@ -7,9 +7,16 @@ final class DirectoryKeeper: Sendable {
 
     private struct State {
         var current: Directory?
+        /// When the database last had no newer one than `current`.
+        var confirmedAt: MonotonicTime?
         var isLoading = false
         var waiting: [(revision: Int64, resume: @Sendable () -> Void)] = []
         var replacements: [(load: Loader, done: CheckedContinuation<Directory, any Error>)] = []
+
+        mutating func take(_ directory: Directory, confirmedAt moment: MonotonicTime) {
+            current = directory
+            confirmedAt = moment
+        }
     }
 
     private let load: Loader
@@ -27,6 +34,24 @@ final class DirectoryKeeper: Sendable {
 
     /// The newest directory; `nil` until the first was loaded.
     var current: Directory? { state.withLock { $0.current } }
+
+    /// The newest directory, with when it was known for certain to be the newest.
+    var confirmed: (directory: Directory, at: MonotonicTime)? {
+        state.withLock { state in
+            guard let current = state.current, let confirmedAt = state.confirmedAt else {
+                return nil
+            }
+            return (current, confirmedAt)
+        }
+    }
+
+    /// Notes that a database that was asked at `moment` has no newer revision than this one.
+    func confirm(_ revision: Int64, at moment: MonotonicTime) {
+        state.withLock { state in
+            guard state.current?.revision == revision else { return }
+            state.confirmedAt = max(state.confirmedAt ?? moment, moment)
+        }
+    }
 
     /// Calls `resume` once, after a directory newer than `revision` is current or loading one failed.
     func reload(newerThan revision: Int64, _ resume: @escaping @Sendable () -> Void) {
@@ -79,9 +104,10 @@ final class DirectoryKeeper: Sendable {
                 served.forEach { $0.resume() }
                 continue
             }
+            let moment = MonotonicTime.now()
             do {
                 let directory = try await load()
-                state.withLock { $0.current = directory }
+                state.withLock { $0.take(directory, confirmedAt: moment) }
                 report(.success(directory))
             } catch {
                 report(.failure(error))
@@ -96,9 +122,10 @@ final class DirectoryKeeper: Sendable {
             return state.replacements
         }
         for replacement in replacements {
+            let moment = MonotonicTime.now()
             do {
                 let directory = try await replacement.load()
-                state.withLock { $0.current = directory }
+                state.withLock { $0.take(directory, confirmedAt: moment) }
                 report(.success(directory))
                 replacement.done.resume(returning: directory)
             } catch {

@@ -17,6 +17,8 @@ struct RegisteredClient: Sendable {
     /// Where the active key is in an HSM or a TPM: signatures are made through it, never on a lane.
     let device: KeyDevice?
     let keySet: PublishedKeySet
+    /// Published, to sign later.
+    let pendingKeys: [Declaration.Key]
     /// Checks assertions of this client that come back to be consumed.
     let assertions: ClientAssertionVerifier
     /// As declared.
@@ -25,7 +27,7 @@ struct RegisteredClient: Sendable {
     init(
         id: ClientId, tenant: TenantId, settings: ClientSettings, tenantSettings: TenantSettings,
         signing: Signing, device: KeyDevice? = nil,
-        publicKeys: [PublicJWK]
+        publicKeys: [PublicJWK], pendingKeys: [Declaration.Key] = []
     ) {
         self.id = id
         self.tenant = tenant
@@ -33,6 +35,7 @@ struct RegisteredClient: Sendable {
         self.signing = signing
         self.device = device
         keySet = PublishedKeySet(publicKeys)
+        self.pendingKeys = pendingKeys
         assertions = ClientAssertionVerifier(
             clientId: id, issuers: settings.issuers, profile: settings.profile, keys: publicKeys)
         limits = MintLimits(

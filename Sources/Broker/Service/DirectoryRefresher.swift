@@ -13,7 +13,13 @@ final class DirectoryRefresher: @unchecked Sendable {
     private var isStopped = false
     private static let looksBetweenTries = 10
 
-    init(directories: DirectoryKeeper, revision: @escaping @Sendable () async throws -> Int64) {
+    /// - Parameters:
+    ///   - revision: asks the database for it.
+    ///   - tryAgain: is called every ten seconds with what is current, and may take its time.
+    init(
+        directories: DirectoryKeeper, revision: @escaping @Sendable () async throws -> Int64,
+        tryAgain: @escaping @Sendable (Directory) async -> Void
+    ) {
         let looks = Atomic(0)
         look = {
             guard let current = directories.current else {
@@ -21,8 +27,11 @@ final class DirectoryRefresher: @unchecked Sendable {
                 return
             }
             // A database that does not answer is the readiness probe's to report.
+            let moment = MonotonicTime.now()
             guard let newest = try? await revision() else { return }
+            directories.confirm(newest, at: moment)
             let isTryDue = looks.add(1, ordering: .relaxed).newValue % Self.looksBetweenTries == 0
+            if isTryDue { Task { await tryAgain(current) } }
             guard
                 newest != current.revision || (isTryDue && !current.unusableClients.isEmpty)
             else { return }

@@ -1,16 +1,18 @@
 import AssertionMint
 
 /// Finds out whether a mint could succeed now: the database takes writes, its schema fits, the declaration is loaded and every
-/// client has a usable key.
+/// client has a usable key, and the clock is not so far off the database's that this refuses mints.
 struct ReadinessProbe: Sendable {
     let database: StoreReadiness
     let directories: DirectoryKeeper
+    let clock: ClockWatch
 
     func report() async -> ReadinessReport {
         ReadinessReport(parts: [
             .init(name: "database", fault: await databaseFault()),
             .init(name: "declaration", fault: directories.current == nil ? "not_loaded" : nil),
             .init(name: "keys", fault: await keyFault()),
+            clock.part,
         ])
     }
 

@@ -28,8 +28,16 @@ struct Service: Sendable {
         let control = ControlConnection(conninfo: conninfo)
         let repository = DirectoryRepository(
             connection: control, keys: SigningKeys(), clock: clock)
+        let pendingKeys = PendingKeyWatch(keys: repository.keys) { client, kid, error in
+            log.write("key.unready", at: clock.microseconds()) {
+                $0.member("client_id", client.rawValue)
+                $0.member("kid", kid)
+                $0.member("cause", error.description)
+            }
+        }
         let directories = Self.directories(
-            repository, takesCertificates: configuration.takesCertificates, log: log, clock: clock)
+            repository, pendingKeys: pendingKeys,
+            takesCertificates: configuration.takesCertificates, log: log, clock: clock)
         try await Self.checkAtStart(migrator, control, directories)
 
         let lanes = (0..<configuration.lanes).map { Lane(index: $0) }
@@ -43,13 +51,14 @@ struct Service: Sendable {
         let consume = ConsumeRoute(
             authenticator: authenticator, directories: directories, stores: stores, log: log,
             clock: clock)
+        let clockWatch = ClockWatch()
         let probe = ReadinessProbe(
             database: StoreReadiness(
                 connection: ControlConnection(
                     conninfo: conninfo, connectLimitMilliseconds: 1500,
                     statementLimitMilliseconds: 1500),
                 schemaVersion: migrator.newestVersion),
-            directories: directories)
+            directories: directories, clock: clockWatch)
         let handler = BrokerHandler(
             mint: mint, consume: consume, keySets: KeySetRoute(directories: directories),
             readiness: Readiness(clock: clock) { await probe.report() }, log: log, clock: clock)
@@ -60,7 +69,13 @@ struct Service: Sendable {
         } catch {
             throw .unavailable(error.description)
         }
-        refresher = DirectoryRefresher(directories: directories) { try await repository.revision() }
+        refresher = DirectoryRefresher(directories: directories) {
+            let look = try await repository.look()
+            clockWatch.observe(look.clock).map { Self.write($0, to: log, at: clock.microseconds()) }
+            return look.revision
+        } tryAgain: {
+            await pendingKeys.look(at: $0)
+        }
         maintenance = MaintenanceTimer(
             StoreMaintenance(connection: ControlConnection(conninfo: conninfo)), log: log,
             clock: clock)
@@ -94,7 +109,8 @@ struct Service: Sendable {
     }
 
     private static func directories(
-        _ repository: DirectoryRepository, takesCertificates: Bool, log: EventLog, clock: WallClock
+        _ repository: DirectoryRepository, pendingKeys: PendingKeyWatch, takesCertificates: Bool,
+        log: EventLog, clock: WallClock
     ) -> DirectoryKeeper {
         DirectoryKeeper {
             try await repository.ensureNonceSecret()
@@ -102,6 +118,7 @@ struct Service: Sendable {
         } report: { outcome in
             switch outcome {
             case .success(let directory):
+                Task { await pendingKeys.look(at: directory) }
                 log.write("declaration.loaded", at: clock.microseconds()) {
                     $0.member("revision", directory.revision)
                     $0.member("clients", directory.clients.count)
@@ -125,6 +142,14 @@ struct Service: Sendable {
                     $0.member("cause", String(describing: error))
                 }
             }
+        }
+    }
+
+    private static func write(_ remark: ClockWatch.Remark, to log: EventLog, at now: Int64) {
+        switch remark {
+        case .off(let ahead):
+            log.write("clock.off", at: now) { $0.member("ahead_us", ahead) }
+        case .right: log.write("clock.right", at: now) { _ in }
         }
     }
 

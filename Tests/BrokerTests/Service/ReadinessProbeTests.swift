@@ -16,7 +16,9 @@ import Testing
                 conninfo: deployment.url, connectLimitMilliseconds: 20_000,
                 statementLimitMilliseconds: 20_000),
             schemaVersion: try Migrator(directory: PostgresCluster.migrations).newestVersion)
-        return await ReadinessProbe(database: database, directories: directories).report()
+        return await ReadinessProbe(
+            database: database, directories: directories, clock: ClockWatch()
+        ).report()
     }
 
     func client(_ id: String, key fault: String? = nil) throws -> RegisteredClient {

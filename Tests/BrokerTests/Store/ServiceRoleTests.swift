@@ -38,8 +38,9 @@ import Testing
         #expect(await lane.consume(use) == .alreadyUsed)
         let connection = ControlConnection(conninfo: service)
         #expect(try await StoreMaintenance(connection: connection).run() == .init())
-        try await DirectoryRepository(connection: connection, keys: SigningKeys())
-            .ensureNonceSecret()
+        let directory = DirectoryRepository(connection: connection, keys: SigningKeys())
+        try await directory.ensureNonceSecret()
+        _ = try await directory.look()
         try await PostgresCluster.query(
             "UPDATE broker.server_secret SET created_at = created_at - interval '1 day'", at: admin)
         #expect(try await StoreMaintenance(connection: connection).run() == .init(rotated: true))
@@ -59,6 +60,8 @@ import Testing
         "DELETE FROM broker.consumed_jti_07", "DROP TABLE broker.consumed_jti_07",
         "UPDATE broker.declaration SET revision = 0", "SELECT broker.bump_revision()",
         "INSERT INTO broker.tenant (tenant_id) VALUES ('mine')",
+        "UPDATE broker.signing_key SET signs_at = now()",
+        "UPDATE broker.signing_key SET state = 'active'",
         "UPDATE broker.client SET settings = '{}'", "DELETE FROM broker.blocked_install",
         "UPDATE broker.api_token SET revoked_at = NULL", "DELETE FROM broker.server_secret",
         "UPDATE broker.server_secret SET value = ''",

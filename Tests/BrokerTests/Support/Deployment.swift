@@ -80,7 +80,7 @@ struct Deployment: Sendable {
     }
 
     /// Starts a broker of its own over the database.
-    func start(lanes: Int = 2) async throws -> RunningBroker {
+    func start(lanes: Int = 2, clock: WallClock = .system) async throws -> RunningBroker {
         let configuration = try ServeConfiguration(
             Array(
                 """
@@ -89,7 +89,7 @@ struct Deployment: Sendable {
                 """.utf8), cores: 2)
         let log = try LogFile()
         let service = try await Service(
-            configuration, conninfo: url, log: log.log, clock: .system)
+            configuration, conninfo: url, log: log.log, clock: clock)
         return RunningBroker(service: service, log: log)
     }
 
@@ -138,6 +138,16 @@ struct Deployment: Sendable {
     func letPass(microseconds: Int64, for jkt: String) async throws {
         try await query(
             "UPDATE broker.install_rate SET tat = tat - \(microseconds) WHERE dpop_jkt = '\(jkt)'")
+    }
+
+    /// Lets time go by for keys and what is declared: moments move into the past.
+    func letPassForKeys(_ seconds: Int) async throws {
+        let step = "interval '\(seconds) seconds'"
+        try await query(
+            """
+            UPDATE broker.signing_key SET changed_at = changed_at - \(step), signs_at = signs_at - \(step);
+            UPDATE broker.client SET changed_at = changed_at - \(step)
+            """)
     }
 
     func jtis() async throws -> [String] {

@@ -40,7 +40,8 @@ struct DirectoryRepository: Sendable {
                 RegisteredClient(
                     id: row.id, tenant: row.tenant, settings: row.settings,
                     tenantSettings: row.tenantSettings, signing: signing, device: device,
-                    publicKeys: clientKeys.map(\.publicJWK)))
+                    publicKeys: clientKeys.map(\.publicJWK),
+                    pendingKeys: clientKeys.filter { $0.state == .pending }))
         }
         keys.keep(only: usedURIs)
         guard
@@ -57,11 +58,21 @@ struct DirectoryRepository: Sendable {
             })
     }
 
-    /// The revision the database has now.
-    func revision() async throws(PostgresError) -> Int64 {
-        let rows = try await connection.query("SELECT revision FROM broker.declaration")
+    /// The revision the database has now, after keys whose time has come took over, and its clock.
+    func look() async throws(PostgresError) -> (revision: Int64, clock: ClockReading) {
+        let sentAt = clock.microseconds()
+        let rows = try await connection.query(
+            """
+            SELECT broker.take_over_keys() AS revision,
+                (extract(epoch FROM clock_timestamp()) * 1000000)::bigint AS now
+            """)
+        let receivedAt = clock.microseconds()
         guard let row = rows.first else { throw .unexpectedAnswer("no declaration") }
-        return try row.integer("revision")
+        return (
+            try row.integer("revision"),
+            ClockReading(
+                database: try row.integer("now"), sentAt: sentAt, receivedAt: receivedAt)
+        )
     }
 
     /// Lets the database make the secret of the DPoP nonces when there is none; of several replicas that start at once one wins.
