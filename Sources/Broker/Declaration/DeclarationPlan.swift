@@ -91,7 +91,7 @@ struct DeclarationPlan: Sendable {
         if !keysNow, let row {
             let overlap = KeyOverlap(
                 client: client.id, stored: keys.map { ($0, ages[$0.kid] ?? 0) },
-                lifetime: row.settings.profile.lifetime)
+                lifetime: row.longestLifetime)
             conflicts += overlap.conflicts(client.keys)
         }
         lines += changes + keyChanges

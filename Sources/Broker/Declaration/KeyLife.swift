@@ -4,17 +4,21 @@ import JOSE
 /// The keys of one client as the database has them, and what may become of them. Pure: ages come from the database's clock.
 struct KeyLife: Sendable {
     let client: ClientId
-    let algorithm: JWSAlgorithm
+    let settings: ClientSettings
     /// Each with the seconds it has been in its present state.
     let stored: [(key: Declaration.Key, age: Int64)]
-    /// How long an assertion lives, in seconds.
+    /// How long an assertion that is still good may live, in seconds: more than now declared, soon after that was changed.
     let lifetime: Int64
+    /// Seconds until a pending key takes over by itself, by its kid; one of them at most.
+    let takeover: [String: Int64]
 
     enum Change: Sendable {
         /// Publishes a key that does not sign yet.
         case add(Declaration.Key)
         /// Lets a key sign; the one that signed until now is published on.
         case activate(kid: String)
+        /// Lets a pending key sign in so many seconds; `nil` takes that back.
+        case schedule(kid: String, in: Int64?)
         /// Takes a key out of the set.
         case retire(kid: String)
     }
@@ -23,6 +27,8 @@ struct KeyLife: Sendable {
     enum Outcome: Sendable, Equatable {
         /// All keys of the client afterwards.
         case keys([Declaration.Key])
+        /// No key changes now; the moment is to be kept.
+        case scheduled
         /// It was made before.
         case alreadySo
         /// There is no key of that name.
@@ -44,6 +50,7 @@ struct KeyLife: Sendable {
         var keys = stored.map(\.key)
         switch change {
         case .add(let key): return adding(key)
+        case .schedule(let kid, let wait): return scheduling(kid, wait)
         case .activate(let kid):
             guard let place = keys.firstIndex(where: { $0.kid == kid }) else { return .unknownKey }
             if keys[place].state == .active { return .alreadySo }
@@ -62,9 +69,9 @@ struct KeyLife: Sendable {
     }
 
     private func adding(_ key: Declaration.Key) -> Outcome {
-        guard key.publicJWK.algorithm == algorithm else {
+        guard key.publicJWK.algorithm == settings.algorithm else {
             return .refused(
-                "the key is for \(key.publicJWK.algorithm), and client \(client) signs \(algorithm)"
+                "the key is for \(key.publicJWK.algorithm), and client \(client) signs \(settings.algorithm)"
             )
         }
         if let known = stored.first(where: { $0.key.publicJWK.material == key.publicJWK.material })
@@ -78,6 +85,27 @@ struct KeyLife: Sendable {
             return .refused("kid \(key.kid) is another key already; a key id is never used twice")
         }
         return .keys(stored.map(\.key) + [key])
+    }
+
+    private func scheduling(_ kid: String, _ wait: Int64?) -> Outcome {
+        guard let row = stored.first(where: { $0.key.kid == kid }) else { return .unknownKey }
+        guard row.key.state == .pending else {
+            return .refused(
+                "key \(kid) is \(row.key.state.rawValue); only a pending one takes over later")
+        }
+        guard let wait else { return takeover[kid] == nil ? .alreadySo : .scheduled }
+        guard wait > 0 else {
+            return .refused("that moment has passed; without --at the key signs now")
+        }
+        if let other = takeover.keys.first(where: { $0 != kid }) {
+            return .refused("key \(other) takes over already; take that back with '--at never'")
+        }
+        let early = KeyOverlap.published - (row.age + wait)
+        guard early <= 0 else {
+            return .refused(
+                "key \(kid) must be published for longer by then; \(early) s later it is")
+        }
+        return .scheduled
     }
 
     /// Seconds until the key may sign, or may leave the set: until whatever it waits for.

@@ -16,6 +16,8 @@ enum KeyRotation {
     enum Reason: Sendable, Equatable {
         /// Providers may still use the key set they fetched before the new key was in it.
         case publication
+        /// The new key takes over by itself.
+        case schedule
         /// Assertions by the old key may still be good.
         case expiry(kid: String)
     }
@@ -25,6 +27,7 @@ enum KeyRotation {
         guard let target = life.stored.first(where: { $0.key.kid == kid }) else { return .add }
         switch target.key.state {
         case .pending:
+            if let takeover = life.takeover[kid] { return .wait(max(1, takeover), for: .schedule) }
             let wait = life.wait(for: target)
             return wait > 0 ? .wait(wait, for: .publication) : .activate
         case .active:

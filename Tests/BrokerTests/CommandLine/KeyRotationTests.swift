@@ -19,8 +19,7 @@ import Testing
     }
 
     private func letPass(_ seconds: Int, _ deployment: Deployment) async throws {
-        try await deployment.query(
-            "UPDATE broker.signing_key SET changed_at = changed_at - interval '\(seconds) seconds'")
+        try await deployment.letPassForKeys(seconds)
     }
 
     private func states(_ deployment: Deployment) async throws -> [String] {

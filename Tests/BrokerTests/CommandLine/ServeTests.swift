@@ -161,13 +161,12 @@ import Testing
             ])
         }
         let letPass = { @Sendable (seconds: Int) in
-            _ = try await deployment.query(
-                "UPDATE broker.signing_key SET changed_at = changed_at - interval '\(seconds) s'")
+            try await deployment.letPassForKeys(seconds)
         }
         // A key nobody could have fetched yet must not sign, nor the one that signs just go.
         let early = try await declare("retiring", "active")
         #expect(early.status == 65)
-        #expect(early.errorText.contains("declare it pending for 300 s"))
+        #expect(early.errorText.contains("declare it pending for 310 s"))
         #expect(try await declare("active", "pending").status == 0)
         let before = try MintRouteTests.claims(try await broker.send(.token(deployment.token))).jws
             .kid
@@ -178,7 +177,7 @@ import Testing
         let stillEarly = try await declare("retiring", "active")
         #expect(stillEarly.errorText.contains("must stay pending for another"))
         #expect(try await declare("", "active").status == 65)
-        try await letPass(50)
+        try await letPass(60)
         #expect(try await declare("retiring", "active").status == 0)
         let response = try await broker.send(.token(deployment.token))
         let jws = try MintRouteTests.claims(response).jws

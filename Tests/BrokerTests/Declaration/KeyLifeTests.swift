@@ -12,10 +12,13 @@ import Testing
             kid: "k\(index)", uri: "file:/\(index)", state: state, publicJWK: try keys[index].get())
     }
 
-    static func life(_ stored: [(Int, KeyState, Int64)]) throws -> KeyLife {
+    static func life(
+        _ stored: [(Int, KeyState, Int64)], takeover: [String: Int64] = [:]
+    ) throws -> KeyLife {
         KeyLife(
-            client: try Sample.clientId("app"), algorithm: .ES256,
-            stored: try stored.map { (key: try key($0.0, $0.1), age: $0.2) }, lifetime: 60)
+            client: try Sample.clientId("app"), settings: try Sample.settings(),
+            stored: try stored.map { (key: try key($0.0, $0.1), age: $0.2) }, lifetime: 60,
+            takeover: takeover)
     }
 
     private func isRefused(_ outcome: KeyLife.Outcome) -> Bool {
@@ -78,6 +81,39 @@ import Testing
         #expect(isRefused(life.outcome(of: .retire(kid: "k0"))), "it signs")
         #expect(isRefused(life.outcome(of: .retire(kid: "k0"), now: true)), "even then")
         #expect(life.outcome(of: .retire(kid: "k2")) == .unknownKey)
+    }
+
+    @Test(arguments: [
+        (Int64(0), Int64(309), false), (0, 310, true), (300, 9, false), (300, 10, true),
+        (9999, 1, true), (9999, 0, false), (9999, -1, false),
+    ])
+    func `a key takes over later only when every cached key set will have it by then`(
+        age: Int64, wait: Int64, isAllowed: Bool
+    ) throws {
+        let life = try Self.life([(0, .active, 9999), (1, .pending, age)])
+        let outcome = life.outcome(of: .schedule(kid: "k1", in: wait))
+        if isAllowed { #expect(outcome == .scheduled) } else { #expect(isRefused(outcome)) }
+    }
+
+    @Test func `one key is the next, and it can be taken back`() throws {
+        let life = try Self.life(
+            [(0, .active, 9999), (1, .pending, 999), (2, .pending, 999)], takeover: ["k1": 50])
+        #expect(isRefused(life.outcome(of: .schedule(kid: "k2", in: 60))))
+        #expect(life.outcome(of: .schedule(kid: "k1", in: 60)) == .scheduled, "another moment")
+        #expect(life.outcome(of: .schedule(kid: "k1", in: nil)) == .scheduled)
+        #expect(life.outcome(of: .schedule(kid: "k2", in: nil)) == .alreadySo)
+        #expect(life.outcome(of: .schedule(kid: "k9", in: nil)) == .unknownKey)
+        #expect(isRefused(life.outcome(of: .schedule(kid: "k0", in: 60))), "it signs")
+        let retiring = try Self.life([(0, .retiring, 1), (1, .active, 1)])
+        #expect(isRefused(retiring.outcome(of: .schedule(kid: "k0", in: 999))))
+    }
+
+    @Test func `a rotation leaves a key that takes over by itself alone`() throws {
+        for (takeover, wait) in [(Int64(500), Int64(500)), (1, 1), (0, 1), (-3, 1)] {
+            let life = try Self.life(
+                [(0, .active, 9999), (1, .pending, 999)], takeover: ["k1": takeover])
+            #expect(KeyRotation.next(to: "k1", in: life) == .wait(wait, for: .schedule))
+        }
     }
 
     @Test func `a rotation goes from any point to the next`() throws {

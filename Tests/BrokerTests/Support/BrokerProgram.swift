@@ -5,10 +5,13 @@ import Testing
 
 /// The `broker` program as a process of its own.
 enum BrokerProgram {
-    /// Built beside the tests.
-    static let path =
+    static let path = beside("broker")
+
+    /// A program that was built beside the tests.
+    static func beside(_ name: String) -> String {
         URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
-        .deletingLastPathComponent().appendingPathComponent("broker").path
+            .deletingLastPathComponent().appendingPathComponent(name).path
+    }
 
     /// The environment the tests were started with, without a database.
     static let environment = ProcessInfo.processInfo.environment.filter { $0.key != "DATABASE_URL" }

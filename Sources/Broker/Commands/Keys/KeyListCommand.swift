@@ -16,7 +16,8 @@ enum KeyListCommand {
                 Output.line(
                     [
                         life.client.rawValue, row.key.kid, row.key.publicJWK.algorithm.rawValue,
-                        row.key.state.rawValue, "\(row.age)", "\(life.wait(for: row))", row.key.uri,
+                        row.key.state.rawValue, "\(row.age)", "\(life.wait(for: row))",
+                        life.takeover[row.key.kid].map { "\(max(0, $0))" } ?? "-", row.key.uri,
                     ].joined(separator: "\t"))
             }
         }

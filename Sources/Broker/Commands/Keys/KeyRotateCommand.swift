@@ -3,32 +3,42 @@ import Glibc
 import JOSE
 
 /// `broker key rotate`: one key after the other without an outage, step by step by what the database has.
-enum KeyRotateCommand {
+struct KeyRotateCommand {
+    private let client: ClientId
+    private let repository: KeyRepository
+    private let key: KeyCommand.OpenedKey
+    /// `nil` where no provider is asked.
+    private let acceptance: KeyAcceptance?
+    private let waits: Bool
+
     static func run(_ words: [String]) async throws(CommandError) {
         let arguments = try Arguments(
-            words, options: DatabaseOptions.options.union(["--out", "--uri"]),
-            flags: ["--no-wait"], positional: 1...1)
+            words,
+            options: DatabaseOptions.options.union(["--out", "--uri"]).union(KeyAcceptance.options),
+            flags: ["--no-wait", "--probe"], positional: 1...1)
         let client = try KeyCommand.clientId(arguments.positional[0])
+        let acceptance = try KeyAcceptance(arguments)
         let repository = KeyRepository(connection: try DatabaseOptions.connection(arguments))
-        let key = try target(
-            arguments, algorithm: try await life(of: client, repository).algorithm)
+        let algorithm = try await life(of: client, repository).settings.algorithm
+        let rotation = KeyRotateCommand(
+            client: client, repository: repository,
+            key: try target(arguments, algorithm: algorithm), acceptance: acceptance,
+            waits: !arguments.has("--no-wait"))
+        try await rotation.run()
+    }
+
+    private func run() async throws(CommandError) {
         while true {
-            let life = try await life(of: client, repository)
+            let life = try await Self.life(of: client, repository)
             switch KeyRotation.next(to: key.kid, in: life) {
-            case .add:
-                try await KeyChangeCommand.change(
-                    repository, client, .add(key), "key \(key.kid) is published")
+            case .add: try await change(.add(key.declared), "key \(key.kid) is published")
             case .activate:
-                try await KeyChangeCommand.change(
-                    repository, client, .activate(kid: key.kid), "key \(key.kid) signs")
-            case .retire(let kid):
-                try await KeyChangeCommand.change(
-                    repository, client, .retire(kid: kid), "key \(kid) is retired")
+                try await acceptance?.await(of: key, life: life, waits: waits)
+                try await change(.activate(kid: key.kid), "key \(key.kid) signs")
+            case .retire(let kid): try await change(.retire(kid: kid), "key \(kid) is retired")
             case .wait(let seconds, let reason):
-                Output.note("\(seconds) s until \(text(reason, key))")
-                guard !arguments.has("--no-wait") else {
-                    throw .notYet("run it again in \(seconds) s")
-                }
+                Output.note("\(seconds) s until \(text(reason))")
+                guard waits else { throw .notYet("run it again in \(seconds) s") }
                 do { try await Task.sleep(for: .seconds(seconds)) } catch {
                     throw .unavailable("interrupted")
                 }
@@ -43,6 +53,10 @@ enum KeyRotateCommand {
         }
     }
 
+    private func change(_ change: KeyLife.Change, _ told: String) async throws(CommandError) {
+        try await KeyChangeCommand.change(repository, client, change, told)
+    }
+
     private static func life(
         of client: ClientId, _ repository: KeyRepository
     ) async throws(CommandError) -> KeyLife {
@@ -55,22 +69,23 @@ enum KeyRotateCommand {
     /// The key to change to: the one at the URI, or in the file, which is made unless an earlier run has done it.
     private static func target(
         _ arguments: Arguments, algorithm: JWSAlgorithm
-    ) throws(CommandError) -> Declaration.Key {
+    ) throws(CommandError) -> KeyCommand.OpenedKey {
         switch (arguments.value("--out"), arguments.value("--uri")) {
-        case (nil, let uri?): return try KeyCommand.key(at: uri)
+        case (nil, let uri?): return try KeyCommand.open(uri)
         case (let path?, nil):
             if access(path, F_OK) != 0 {
                 _ = try KeyGenerateCommand.generate(algorithm, at: path)
                 Output.line("a new key is in \(path); copy it to every replica now")
             }
-            return try KeyCommand.key(at: KeyGenerateCommand.uri(of: path))
+            return try KeyCommand.open(KeyGenerateCommand.uri(of: path))
         default: throw .usage("give either --out or --uri")
         }
     }
 
-    private static func text(_ reason: KeyRotation.Reason, _ key: Declaration.Key) -> String {
+    private func text(_ reason: KeyRotation.Reason) -> String {
         switch reason {
         case .publication: "every provider has fetched key \(key.kid) and it may sign"
+        case .schedule: "key \(key.kid) takes over, as 'activate --at' says"
         case .expiry(let kid): "the last assertion by key \(kid) has expired"
         }
     }

@@ -12,6 +12,7 @@ struct DeclarationRepository: Sendable {
         try await connection.transaction { session throws(PostgresError) in
             // Two who apply at once take turns, so each plans over what the other left.
             try session.query("SELECT revision FROM broker.declaration FOR UPDATE")
+            try session.query("SELECT broker.take_over_keys()")
             let plan = DeclarationPlan(
                 declaration, over: try DeclarationRows(reading: session), prune: prune,
                 keysNow: keysNow)
@@ -73,6 +74,7 @@ struct DeclarationRepository: Sendable {
                 VALUES ($1, $2, $3, $4, $5::jsonb, $6)
                 ON CONFLICT (client_id, kid) DO UPDATE
                     SET uri = EXCLUDED.uri, state = EXCLUDED.state,
+                        signs_at = CASE WHEN EXCLUDED.state = 'pending' THEN k.signs_at END,
                         changed_at = CASE WHEN k.state = EXCLUDED.state THEN k.changed_at ELSE now() END
                 """, .text(client.rawValue), .text(key.kid),
                 .text(key.publicJWK.algorithm.rawValue),

@@ -8,6 +8,14 @@ struct DeclarationRows: Sendable {
         let tenant: TenantId
         let settings: ClientSettings
         let tenantSettings: TenantSettings
+        /// Seconds since it was declared or changed, on the database's clock.
+        var age: Int64 = .max
+
+        /// How long an assertion that is still good may live, in seconds: soon after a change perhaps longer than is declared now.
+        var longestLifetime: Int64 {
+            let longest = AssertionProfile.lifetimes.upperBound
+            return age < KeyOverlap.needed(longest) ? longest : settings.profile.lifetime
+        }
     }
 
     let revision: Int64
@@ -20,6 +28,8 @@ struct DeclarationRows: Sendable {
     let nonceSecrets: [(value: [UInt8], age: Int64)]
     /// Seconds each key, by its kid, has been in its present state, on the database's clock.
     var keyAges: [ClientId: [String: Int64]] = [:]
+    /// Seconds until a key takes over by itself, by its kid, on the database's clock.
+    var takeovers: [ClientId: [String: Int64]] = [:]
     /// Each with the microseconds until it ends, on the database's clock.
     var overrides: [(override: LimitOverride.Declared, left: Int64)] = []
 }
@@ -41,7 +51,7 @@ extension DeclarationRows {
         tenants = try Self.tenants(session)
         clients = try Self.clients(session, tenants)
         keys = try Self.keys(session)
-        keyAges = try Self.keyAges(session)
+        (keyAges, takeovers) = try Self.keyTimes(session)
         tokens = try Self.tokens(session)
         blocks = try Self.blocks(session)
         overrides = try Self.overrides(session)
@@ -73,8 +83,13 @@ extension DeclarationRows {
     static func clients(
         _ session: ControlSession, _ tenants: [TenantId: TenantSettings]
     ) throws(PostgresError) -> [Client] {
-        try session.query("SELECT client_id, tenant_id, settings FROM broker.client").map {
-            (row) throws(PostgresError) in
+        try session.query(
+            """
+            SELECT client_id, tenant_id, settings,
+                floor(extract(epoch FROM clock_timestamp() - changed_at))::bigint AS age
+            FROM broker.client
+            """
+        ).map { (row) throws(PostgresError) in
             let id = try parse(row, "client_id", ClientId.init)
             let tenant = try parse(row, "tenant_id", TenantId.init)
             guard let tenantSettings = tenants[tenant] else {
@@ -84,7 +99,7 @@ extension DeclarationRows {
                 return Client(
                     id: id, tenant: tenant,
                     settings: try StoredDocument.clientSettings(try row.text("settings")),
-                    tenantSettings: tenantSettings)
+                    tenantSettings: tenantSettings, age: try row.integer("age"))
             } catch {
                 throw .unexpectedAnswer("client \(id): \(error)")
             }
@@ -115,21 +130,27 @@ extension DeclarationRows {
         return keys
     }
 
-    private static func keyAges(_ session: ControlSession) throws(PostgresError) -> [ClientId:
-        [String:
-        Int64]]
-    {
+    private typealias Seconds = [ClientId: [String: Int64]]
+
+    private static func keyTimes(
+        _ session: ControlSession
+    ) throws(PostgresError) -> (ages: Seconds, takeovers: Seconds) {
         let rows = try session.query(
             """
-            SELECT client_id, kid, floor(extract(epoch FROM clock_timestamp() - changed_at))::bigint AS age
+            SELECT client_id, kid, floor(extract(epoch FROM clock_timestamp() - changed_at))::bigint AS age,
+                CASE WHEN state = 'pending' THEN ceil(extract(epoch FROM signs_at - clock_timestamp()))::bigint END
+                    AS takeover
             FROM broker.signing_key
             """)
-        var ages: [ClientId: [String: Int64]] = [:]
+        var times: (ages: Seconds, takeovers: Seconds) = ([:], [:])
         for row in rows {
             let client = try parse(row, "client_id", ClientId.init)
-            ages[client, default: [:]][try row.text("kid")] = try row.integer("age")
+            let kid = try row.text("kid")
+            times.ages[client, default: [:]][kid] = try row.integer("age")
+            guard try row.optionalText("takeover") != nil else { continue }
+            times.takeovers[client, default: [:]][kid] = try row.integer("takeover")
         }
-        return ages
+        return times
     }
 
     private static func tokens(_ session: ControlSession) throws(PostgresError) -> [APIToken] {
