@@ -52,8 +52,9 @@ struct StoreReadiness: Sendable {
     private static let question = """
         SELECT NOT pg_is_in_recovery()
                 AND current_setting('transaction_read_only') = 'off' AS writable,
-            COALESCE((SELECT has_function_privilege(oid, 'EXECUTE') FROM pg_proc
-                    WHERE pronamespace = 'broker'::regnamespace AND proname = 'record_batch'), false)
+            COALESCE((SELECT bool_and(has_function_privilege(oid, 'EXECUTE')) FROM pg_proc
+                    WHERE pronamespace = 'broker'::regnamespace
+                        AND proname IN ('record_batch', 'take_over_keys')), false)
                 AND has_table_privilege('broker.consumed_jti', 'INSERT')
                 AND num_nulls('broker.assertion_jti'::regclass, 'broker.proof_jti'::regclass,
                     'broker.install_rate'::regclass, 'broker.shared_rate'::regclass) = 0

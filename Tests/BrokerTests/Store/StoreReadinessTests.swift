@@ -67,4 +67,16 @@ import Testing
         let stranger = url.replacing("user=postgres", with: "user=\(role)")
         #expect(try await probe(stranger).check() == .notReady(.noPrivilege))
     }
+
+    @Test(arguments: ["record_batch", "take_over_keys"])
+    func `a function that the service may not call is not ready`(function: String) async throws {
+        let url = try await migrated()
+        let role = "service_" + MintRecord.randomText(8).filter(\.isLetter).lowercased()
+        try await PostgresCluster.query("CREATE ROLE \(role) LOGIN IN ROLE broker_service", at: url)
+        let service = url.replacing("user=postgres", with: "user=\(role)")
+        #expect(try await probe(service).check() == .ready)
+        try await PostgresCluster.query(
+            "REVOKE EXECUTE ON FUNCTION broker.\(function) FROM broker_service", at: url)
+        #expect(try await probe(service).check() == .notReady(.noPrivilege))
+    }
 }

@@ -36,8 +36,8 @@ struct KeyAcceptance: Sendable {
     /// Returns once every provider accepts the key.
     ///
     /// - Throws: `notYet` with what the providers said, when one does not within the limit, or at once without `waits`.
-    func await(
-        of key: KeyCommand.OpenedKey, life: KeyLife, waits: Bool
+    func wait(
+        for key: KeyCommand.OpenedKey, life: KeyLife, waits: Bool
     ) async throws(CommandError) {
         let deadline = MonotonicTime.now().adding(microseconds: limit * 1_000_000)
         var told: [String] = []

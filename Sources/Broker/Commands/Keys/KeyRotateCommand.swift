@@ -33,7 +33,7 @@ struct KeyRotateCommand {
             switch KeyRotation.next(to: key.kid, in: life) {
             case .add: try await change(.add(key.declared), "key \(key.kid) is published")
             case .activate:
-                try await acceptance?.await(of: key, life: life, waits: waits)
+                try await acceptance?.wait(for: key, life: life, waits: waits)
                 try await change(.activate(kid: key.kid), "key \(key.kid) signs")
             case .retire(let kid): try await change(.retire(kid: kid), "key \(kid) is retired")
             case .wait(let seconds, let reason):
