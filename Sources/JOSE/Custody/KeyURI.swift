@@ -41,6 +41,14 @@ enum KeyURI: Hashable, Sendable {
         return (text[..<mark], source)
     }
 
+    /// The path of a `file:` URI that has nothing but a path; `nil` for anything else.
+    static func filePath(_ uri: String) -> String? {
+        let scheme = "file:"
+        guard uri.hasPrefix(scheme), !uri.utf8.contains(0), !uri.utf8.contains(UInt8(ascii: "?"))
+        else { return nil }
+        return absolutePath(uri.dropFirst(scheme.count))
+    }
+
     /// Without percent-decoding. `//host/path` is another machine's.
     private static func absolutePath(_ text: Substring) -> String? {
         let path = text.hasPrefix("///") ? text.dropFirst(2) : text

@@ -45,12 +45,7 @@ enum PassphraseSource: Hashable, Sendable {
         case .file(let path): octets = try Self.readFile(path)
         case .descriptor(let number): octets = try Self.readOnce(number)
         case .credential(let name):
-            guard let directory = getenv("CREDENTIALS_DIRECTORY") else {
-                throw .passphraseSource(
-                    "credential:\(name): CREDENTIALS_DIRECTORY is not set; give the unit LoadCredential="
-                )
-            }
-            octets = try Self.readFile(String(cString: directory) + "/" + name)
+            octets = try Self.readFile(try Self.credentialPath(name))
         }
         defer { wipe(&octets) }
         let line = Array(octets.prefix { $0 != 0x0a && $0 != 0x0d })
@@ -58,6 +53,16 @@ enum PassphraseSource: Hashable, Sendable {
             throw .passphraseSource("it must hold a line of 1 to \(Self.maximumLength) octets")
         }
         return line
+    }
+
+    /// Where systemd keeps a credential of the unit.
+    static func credentialPath(_ name: String) throws(KeyError) -> String {
+        guard let directory = getenv("CREDENTIALS_DIRECTORY") else {
+            throw .passphraseSource(
+                "credential:\(name): CREDENTIALS_DIRECTORY is not set; give the unit LoadCredential="
+            )
+        }
+        return String(cString: directory) + "/" + name
     }
 
     private static func readFile(_ path: String) throws(KeyError) -> [UInt8] {
