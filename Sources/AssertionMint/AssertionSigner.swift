@@ -1,6 +1,6 @@
 public import JOSE
 
-/// Signs client assertions for one client with one key (RFC 7523 §3, FAPI 2.0 §5.3.3.1).
+/// Signs client assertions for one client with one key (RFC 7523 §3, FAPI 2.0 §5.3.3.1), and attestations of its installs.
 public struct AssertionSigner: Sendable {
     /// The client the assertions speak for.
     public let clientId: ClientId
@@ -8,7 +8,7 @@ public struct AssertionSigner: Sendable {
     public let kid: String
     /// How the assertions look.
     public let profile: AssertionProfile
-    private let key: PrivateKey
+    let key: PrivateKey
     /// The header never changes, so it is encoded once.
     private let encodedHeader: [UInt8]
 
@@ -66,7 +66,7 @@ public struct AssertionSigner: Sendable {
     }
 }
 
-/// When an assertion was made and when it ends, in seconds since 1970 UTC.
+/// When an assertion, or another token, was made and when it ends, in seconds since 1970 UTC.
 public struct AssertionTimes: Hashable, Sendable {
     /// `iat`.
     public let issuedAt: Int64
