@@ -33,7 +33,7 @@ final class SimulatedBroker: @unchecked Sendable {
             "{\"alg\":\"ES256\",\"issuers\":[\"\(SimulatedProvider.issuer)\"],\"gates\":[\"dpop\"]}"
         )
         guard let clientId = ClientId(SimulatedProvider.clientId), let tenant = TenantId("acme"),
-            let uri = HTTPTargetURI(Self.url + "/v1/assertions"),
+            let uris = MintURIs(origin: Self.url),
             let nonces = DPoPNonces(secrets: [
                 DPoPNonces.Secret(
                     value: [UInt8](repeating: 7, count: 32), age: 86_400,
@@ -52,7 +52,7 @@ final class SimulatedBroker: @unchecked Sendable {
         directory = Directory(
             revision: 0, clients: [client], tokens: [], blocks: [Block](), nonces: nonces)
         authenticator = Authenticator(
-            uri: uri, verifier: DPoPVerifier(), keys: PublicKeyCache(),
+            uris: uris, verifier: DPoPVerifier(), keys: PublicKeyCache(),
             failures: FailedAuthentications(now: { timeline.milliseconds * 1000 }))
     }
 
@@ -78,20 +78,20 @@ final class SimulatedBroker: @unchecked Sendable {
     private func mint(
         _ head: HTTPRequestHead, _ body: [UInt8], _ now: Int64
     ) throws(BrokerError) -> MintReply {
-        let request = try MintRequest(body)
-        let caller = try authenticator.caller(head, directory: directory, now: now)
+        let request = try MintRequest(body, for: .clientAssertion)
+        let caller = try authenticator.caller(
+            head, for: .clientAssertion, directory: directory, now: now)
         let (client, _) = try caller.client(request.clientId, in: directory)
         let grant = try Broker.Grant(request, client: client, caller: caller, directory: directory)
         let jti: JTI
         do { jti = try JTI.random() } catch { throw .unavailable(.randomness) }
         try commit(grant, jti)
-        let times = grant.signer.times(now: now)
+        let times = grant.token.times(now: now)
         do {
-            let assertion = try grant.signer.assertion(
-                audience: grant.audience, dpopJkt: grant.dpopJkt, jti: jti, times: times)
+            let assertion = try grant.token.sign(for: grant.dpopJkt, jti: jti, times: times)
             minted.append(jti.rawValue)
             return MintReply(
-                assertion: assertion, jti: jti, times: times, now: now,
+                kind: .clientAssertion, token: assertion, jti: jti, times: times, now: now,
                 limit: LimitFields(
                     policy: grant.limits.install, remaining: 0, resetMicroseconds: 0))
         } catch { throw .unavailable(.key(error.description)) }

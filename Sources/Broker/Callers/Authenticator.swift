@@ -4,8 +4,8 @@ import SocketServer
 /// Turns credentials into a caller. Pure but for what it remembers within fixed bounds: keys that proved themselves, and
 /// addresses that failed.
 struct Authenticator: Sendable {
-    /// The public URI of the call, which a proof's `htu` must name; never taken from `Host`.
-    let uri: HTTPTargetURI
+    /// The public URIs of the calls, one of which a proof's `htu` must name; never taken from `Host`.
+    let uris: MintURIs
     let verifier: DPoPVerifier
     let keys: PublicKeyCache
     let failures: FailedAuthentications
@@ -15,16 +15,24 @@ struct Authenticator: Sendable {
     /// The longest RSA key of a proof, in octets (4096 bits): a stranger chooses the key, we pay for the check.
     private static let longestModulus = 512
 
+    /// Whether a proof's key may be as long as this one.
+    static func takesKey(_ jwk: PublicJWK) -> Bool {
+        guard case .rsa(let modulus, _) = jwk.material else { return true }
+        return modulus.count <= longestModulus
+    }
+
     /// Who asks, whatever for.
     ///
     /// The cheap credentials come first. A proof costs a signature check, so a stranger's proof is not checked while its
     /// address has failed too often; one that comes with a good token or with a certificate that a client names, or by
     /// a key that proved itself lately, is (docs/adr/0007).
     ///
-    /// - Parameter now: seconds since 1970 UTC.
-    func caller(_ head: HTTPRequestHead, directory: Directory, now: Int64) throws(BrokerError)
-        -> Caller
-    {
+    /// - Parameters:
+    ///   - kind: which call it is: a proof for another one does not count.
+    ///   - now: seconds since 1970 UTC.
+    func caller(
+        _ head: HTTPRequestHead, for kind: TokenKind, directory: Directory, now: Int64
+    ) throws(BrokerError) -> Caller {
         let credentials = try Credentials(head)
         let token = try credentials.token.map { (secret) throws(BrokerError) in
             try self.token(secret.expose(), scope: .mint, directory: directory, now: now)
@@ -33,7 +41,8 @@ struct Authenticator: Sendable {
             token != nil || credentials.certificate.map(directory.anyClientNames) ?? false
         let proof = try credentials.proof.map { (secret) throws(BrokerError) in
             let examined = try examine(
-                secret.expose(), method: head.method, directory: directory, now: now)
+                secret.expose(), method: head.method, uri: uris[kind], directory: directory,
+                now: now)
             return try verify(examined, isVouchedFor: isKnown, remote: head.remote)
         }
         return Caller(token: token, proof: proof, certificate: credentials.certificate)
@@ -78,7 +87,7 @@ struct Authenticator: Sendable {
 
     /// Everything about a proof but its signature: cheap.
     private func examine(
-        _ text: String, method: String, directory: Directory, now: Int64
+        _ text: String, method: String, uri: HTTPTargetURI, directory: Directory, now: Int64
     ) throws(BrokerError) -> ExaminedDPoPProof {
         do {
             return try verifier.examine(text, method: method, uri: uri, now: now) {
@@ -94,7 +103,7 @@ struct Authenticator: Sendable {
     private func verify(
         _ examined: ExaminedDPoPProof, isVouchedFor: Bool, remote: RemoteAddress
     ) throws(BrokerError) -> VerifiedDPoPProof {
-        if case .rsa(let modulus, _) = examined.key.material, modulus.count > Self.longestModulus {
+        guard Self.takesKey(examined.key) else {
             throw .invalidDpopProof(.key(.unacceptableRSA))
         }
         let known = keys.known(examined.key)

@@ -3,10 +3,10 @@ enum ApplyCommand {
     static let help = """
         Usage: broker apply FILE [--dry-run] [--prune] [--keys-now] [--database-url URL]
 
-        Reads tenants, clients, keys, gates and limits from FILE (JSON5) and makes the database
-        hold exactly that, in one transaction. What it takes away or changes holds from the next mint
-        on, what it adds within about a second, on every replica. The whole file is
-        refused when anything in it is wrong, and every fault is named with its place.
+        Reads tenants, clients, keys, gates, limits and which tokens clients have from FILE (JSON5)
+        and makes the database hold exactly that, in one transaction. What it takes away or changes
+        holds from the next mint on, what it adds within about a second, on every replica. The whole
+        file is refused when anything in it is wrong, and every fault is named with its place.
 
           --dry-run   show what would change and change nothing
           --keys-now  change keys without the waiting times that keep providers working: a new key is

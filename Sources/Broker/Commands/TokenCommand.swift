@@ -9,8 +9,8 @@ enum TokenCommand {
 
         create  prints a new token, alone, on standard output. It is shown this once; the database
                 keeps only its SHA-256 digest. SCOPES says what it is good for: mint (unless given), for
-                a backend that asks for assertions; consume, for a provider or gateway that has
-                them verified and burnt; or both, as mint,consume. --expires-in takes s, m, h or d (90d unless given).
+                a backend that asks for tokens; consume, for a provider or gateway that has assertions
+                verified and burnt; or both, as mint,consume. --expires-in takes s, m, h or d (90d unless given).
                 Replicas know it within about a second.
         list    shows id, tenant, scopes, expiry and state of tokens, never a token.
         revoke  ends a token; every replica refuses it from its next batch on.

@@ -12,10 +12,14 @@ struct ClientSettings: Hashable, Sendable {
     let certificates: [CertificateIdentity]
     let profile: AssertionProfile
     let limits: ClientLimits
+    /// `nil`: the client has no transport tokens.
+    let transportTokens: TransportTokenSettings?
+    /// `nil`: the client's installs get no attestations.
+    let attestations: AttestationProfile?
 
     static let members: Set<String> = [
         "alg", "issuers", "gates", "certificates", "typ", "lifetime", "backdating", "bind_jkt",
-        "limits",
+        "limits", "transport_tokens", "client_attestations",
     ]
 
     init?(_ object: DocumentObject, faults: inout DocumentFaults) {
@@ -53,6 +57,8 @@ struct ClientSettings: Hashable, Sendable {
             bindsInstall: object.optional(
                 "bind_jkt", default: true, "must be true or false", &faults, \.bool))
         limits = ClientLimits(object, faults: &faults)
+        transportTokens = TransportTokenSettings(object, faults: &faults)
+        attestations = AttestationProfile(object, faults: &faults)
         guard faults.list.count == before, let algorithm, let profile else { return nil }
         self.algorithm = algorithm
         self.profile = profile
@@ -76,7 +82,18 @@ struct ClientSettings: Hashable, Sendable {
         json.member("bind_jkt", profile.bindsInstall)
         json.name("limits")
         limits.write(to: &json)
+        if let transportTokens {
+            json.name("transport_tokens")
+            transportTokens.write(to: &json)
+        }
+        if let attestations {
+            json.name("client_attestations")
+            attestations.write(to: &json)
+        }
     }
+
+    /// Seconds that something the client's key signed may be good for: how long the key stays published after it signed last.
+    var signedLifetime: Int64 { max(profile.lifetime, attestations?.lifetime ?? 0) }
 
     /// A list that must be there, hold at least one entry and no entry twice.
     private static func list<Element: Hashable>(

@@ -5,8 +5,11 @@ import JOSE
 struct DeclarationReader {
     /// Loads the key a URI names, so that a file with an unusable key is refused before anything changes.
     typealias KeyLoader = (String) throws(KeyError) -> PublicJWK
+    /// The same for the shared secret a URI names.
+    typealias SecretCheck = (String) throws(SharedSecretError) -> Void
 
     private let loadKey: KeyLoader
+    private let checkSecret: SecretCheck
     private var faults: DocumentFaults
     private var clientIds: Set<ClientId> = []
 
@@ -15,17 +18,24 @@ struct DeclarationReader {
         _ bytes: [UInt8],
         loadKey: @escaping KeyLoader = { (uri) throws(KeyError) in
             try PrivateKey.load(uri: uri).publicJWK
+        },
+        checkSecret: @escaping SecretCheck = { (uri) throws(SharedSecretError) in
+            _ = try SharedSecret.load(uri: uri)
         }
     ) throws(DocumentRefused) -> Declaration {
-        var reader = DeclarationReader(loadKey: loadKey, faults: DocumentFaults(in: bytes))
+        var reader = DeclarationReader(
+            loadKey: loadKey, checkSecret: checkSecret, faults: DocumentFaults(in: bytes))
         return try reader.read(bytes)
     }
 
     static let noPathSegment =
         "a client_id may not be . or .., nor have one between / or \\: no URL could name its key set"
 
-    private init(loadKey: @escaping KeyLoader, faults: DocumentFaults) {
+    private init(
+        loadKey: @escaping KeyLoader, checkSecret: @escaping SecretCheck, faults: DocumentFaults
+    ) {
         self.loadKey = loadKey
+        self.checkSecret = checkSecret
         self.faults = faults
     }
 
@@ -100,7 +110,21 @@ struct DeclarationReader {
         // Read apart from the settings, so that a fault among these hides none of the keys.
         let algorithm = object.value("alg")?.string.flatMap(JWSAlgorithm.init(rawValue:))
         let keys = readKeys(object, algorithm: algorithm)
+        checkSecret(of: object)
         return settings.map { Declaration.Client(id: id, settings: $0, keys: keys) }
+    }
+
+    /// Read apart from the settings, for the same reason.
+    private mutating func checkSecret(of client: DocumentObject) {
+        guard let value = client.value("transport_tokens")?["secret"], let uri = value.string,
+            // Otherwise it is a fault already.
+            SharedSecret.isURI(uri)
+        else { return }
+        do { try checkSecret(uri) } catch {
+            faults.add(
+                "\(uri): \(error)", path: client.child("transport_tokens.secret"),
+                offset: value.offset)
+        }
     }
 
     private mutating func readKeys(_ client: DocumentObject, algorithm: JWSAlgorithm?)

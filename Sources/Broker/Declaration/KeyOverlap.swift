@@ -8,7 +8,7 @@ struct KeyOverlap {
     let client: ClientId
     /// What the database has, with the seconds each key has been in its present state.
     let stored: [(key: Declaration.Key, age: Int64)]
-    /// How long an assertion lived until now, in seconds.
+    /// How long the longest-lived thing that the keys sign lived until now, in seconds.
     let lifetime: Int64
 
     /// Seconds a key is published before it signs: what a provider may keep, and what replicas may take to learn of it.

@@ -62,10 +62,13 @@ final class Directory: Sendable {
         clients.values.filter { !$0.settings.certificates.isEmpty }.map(\.id).sorted()
     }
 
-    /// Clients that cannot mint at present, with the reason; the log names them.
+    /// Clients that cannot mint everything they are declared for at present, each with the reason; the log names them.
     var unusableClients: [(ClientId, String)] {
-        clients.values.compactMap { client in
-            if case .unusable(let reason) = client.signing { (client.id, reason) } else { nil }
+        clients.values.flatMap { client in
+            var reasons: [String] = []
+            if case .unusable(let reason) = client.signing { reasons.append(reason) }
+            if case .unusable(let reason) = client.transportTokens { reasons.append(reason) }
+            return reasons.map { (client.id, $0) }
         }.sorted { $0.0 < $1.0 }
     }
 

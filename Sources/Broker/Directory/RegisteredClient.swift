@@ -10,12 +10,21 @@ struct RegisteredClient: Sendable {
         case unusable(String)
     }
 
+    /// Whether the client has transport tokens, and the secret that signs them is at hand.
+    enum TransportTokens: Sendable {
+        case notEnabled
+        case ready(TransportTokenSigner)
+        /// Why not, for operators; such mints get a 503.
+        case unusable(String)
+    }
+
     let id: ClientId
     let tenant: TenantId
     let settings: ClientSettings
     let signing: Signing
     /// Where the active key is in an HSM or a TPM: signatures are made through it, never on a lane.
     let device: KeyDevice?
+    let transportTokens: TransportTokens
     let keySet: PublishedKeySet
     /// Published, to sign later.
     let pendingKeys: [Declaration.Key]
@@ -27,13 +36,15 @@ struct RegisteredClient: Sendable {
     init(
         id: ClientId, tenant: TenantId, settings: ClientSettings, tenantSettings: TenantSettings,
         signing: Signing, device: KeyDevice? = nil,
-        publicKeys: [PublicJWK], pendingKeys: [Declaration.Key] = []
+        transportTokens: TransportTokens = .notEnabled, publicKeys: [PublicJWK],
+        pendingKeys: [Declaration.Key] = []
     ) {
         self.id = id
         self.tenant = tenant
         self.settings = settings
         self.signing = signing
         self.device = device
+        self.transportTokens = transportTokens
         keySet = PublishedKeySet(publicKeys)
         self.pendingKeys = pendingKeys
         assertions = ClientAssertionVerifier(

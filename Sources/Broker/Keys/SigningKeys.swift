@@ -1,7 +1,7 @@
 import JOSE
 import Synchronization
 
-/// The private keys this process holds, each loaded once and kept from one directory to the next.
+/// The private keys and shared secrets this process holds, each loaded once and kept from one directory to the next.
 final class SigningKeys: Sendable {
     /// A key and, where it is in a device, what signs with it without holding up a lane.
     struct Loaded: Sendable {
@@ -10,24 +10,34 @@ final class SigningKeys: Sendable {
     }
 
     typealias Loader = @Sendable (String) throws(KeyError) -> PrivateKey
+    typealias SecretLoader = @Sendable (String) throws(SharedSecretError) -> SharedSecret
 
     /// How long opening a key may take.
     private static let limitMilliseconds = 5000
 
     private let load: Loader
+    private let loadSecret: SecretLoader
     private let threads: KeyThreads
     private let loaded = Mutex<[String: Loaded]>([:])
+    /// Apart from the keys: one of these can never be taken for one of those.
+    private let secrets = Mutex<[String: SharedSecret]>([:])
 
     init(
         threads: KeyThreads = KeyThreads(),
-        load: @escaping Loader = { (uri) throws(KeyError) in try PrivateKey.load(uri: uri) }
+        load: @escaping Loader = { (uri) throws(KeyError) in try PrivateKey.load(uri: uri) },
+        loadSecret: @escaping SecretLoader = { (uri) throws(SharedSecretError) in
+            try SharedSecret.load(uri: uri)
+        }
     ) {
         self.threads = threads
         self.load = load
+        self.loadSecret = loadSecret
     }
 
     /// Without a key, but with the same threads: what hangs there hangs for both.
-    func emptied() -> SigningKeys { SigningKeys(threads: threads, load: load) }
+    func emptied() -> SigningKeys {
+        SigningKeys(threads: threads, load: load, loadSecret: loadSecret)
+    }
 
     /// The private half of `publicJWK` at `uri`.
     ///
@@ -52,15 +62,35 @@ final class SigningKeys: Sendable {
         return fresh
     }
 
-    /// Holds the keys of `other` from now on, and no others.
-    func adopt(_ other: SigningKeys) {
-        let keys = other.loaded.withLock(\.self)
-        loaded.withLock { $0 = keys }
+    /// The shared secret at `uri`. A file that was replaced is read again only by `emptied()`: what it held is written down
+    /// nowhere, so nothing could tell.
+    func secret(uri: String) async throws(SharedSecretError) -> SharedSecret {
+        if let known = secrets.withLock({ $0[uri] }) { return known }
+        let loadSecret = loadSecret
+        let result: Result<SharedSecret, SharedSecretError>
+        do {
+            result = try await threads.loading(uri).run(within: Self.limitMilliseconds) {
+                do throws(SharedSecretError) { return .success(try loadSecret(uri)) } catch {
+                    return .failure(error)
+                }
+            }
+        } catch { throw .file(error) }
+        let secret = try result.get()
+        secrets.withLock { $0[uri] = secret }
+        return secret
     }
 
-    /// Lets go of every key that is not at one of these URIs.
+    /// Holds the keys and secrets of `other` from now on, and no others.
+    func adopt(_ other: SigningKeys) {
+        let (keys, newSecrets) = (other.loaded.withLock(\.self), other.secrets.withLock(\.self))
+        loaded.withLock { $0 = keys }
+        secrets.withLock { $0 = newSecrets }
+    }
+
+    /// Lets go of every key and secret that is not at one of these URIs.
     func keep(only uris: Set<String>) {
         loaded.withLock { loaded in loaded = loaded.filter { uris.contains($0.key) } }
+        secrets.withLock { secrets in secrets = secrets.filter { uris.contains($0.key) } }
     }
 }
 

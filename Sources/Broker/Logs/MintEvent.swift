@@ -3,6 +3,7 @@ import JOSE
 
 /// The one event every mint leaves (`design.md` §8, `deploy/log-schema.json`). Never an assertion, a token, a proof or a key.
 struct MintEvent: Sendable {
+    let kind: TokenKind
     let requestId: String
     let startedAt: Int64
     let remote: String
@@ -15,20 +16,22 @@ struct MintEvent: Sendable {
     var tokenId: String?
     /// SHA-256 of the client certificate's DER form, when the connection has one that our authorities stand for.
     var certificateSHA256: [UInt8]?
+    /// A shared secret has none.
     var kid: String?
-    var algorithm: JWSAlgorithm?
+    var algorithm: String?
     var jti: String?
     var remaining: Int?
     /// Shadow limits that would have refused the mint.
     var shadows: [ShadowRefusal] = []
 
-    init(requestId: String, startedAt: Int64, remote: String) {
+    init(_ kind: TokenKind, requestId: String, startedAt: Int64, remote: String) {
+        self.kind = kind
         self.requestId = requestId
         self.startedAt = startedAt
         self.remote = remote
     }
 
-    /// Writes `assertion.minted`.
+    /// Writes `assertion.minted`, whatever the kind: `kind` tells, and who counts mints or replays limits counts them all.
     func writeMinted(to log: EventLog, at now: Int64) {
         log.write("assertion.minted", at: now) { writeCommon(to: &$0, at: now) }
     }
@@ -51,6 +54,7 @@ struct MintEvent: Sendable {
     }
 
     private func writeCommon(to json: inout JSONWriter, at now: Int64) {
+        json.member("kind", kind.rawValue)
         json.member("request_id", requestId)
         if let tenant { json.member("tenant", tenant) }
         if let clientId { json.member("client_id", clientId) }
@@ -62,7 +66,7 @@ struct MintEvent: Sendable {
             json.member("certificate_sha256", CertificateIdentity.hex(certificateSHA256))
         }
         if let kid { json.member("kid", kid) }
-        if let algorithm { json.member("alg", algorithm.rawValue) }
+        if let algorithm { json.member("alg", algorithm) }
         if let jti { json.member("jti", jti) }
         if let remaining { json.member("remaining", remaining) }
         if !shadows.isEmpty {

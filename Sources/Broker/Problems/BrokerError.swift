@@ -7,6 +7,8 @@ import JOSE
 enum BrokerError: Error, Sendable, Equatable {
     /// The body is not the JSON that was asked for; names the member, or the body itself.
     case malformedRequest(String)
+    /// The client has no tokens of the kind that was asked for.
+    case kindNotEnabled
     /// The audience is none of the client's issuers, character for character.
     case audienceNotAllowed
     /// No credential that is accepted here, or one that is not good.
@@ -104,8 +106,9 @@ extension BrokerError {
     var isFailedAuthentication: Bool {
         switch self {
         case .callerUnauthenticated, .invalidDpopProof, .dpopProofReplayed: true
-        case .malformedRequest, .audienceNotAllowed, .useDpopNonce, .callerNotAllowed,
-            .scopeMissing, .installBlocked, .unknownClient, .assertionRefused, .assertionUsed,
+        case .malformedRequest, .kindNotEnabled, .audienceNotAllowed, .useDpopNonce,
+            .callerNotAllowed, .scopeMissing, .installBlocked, .unknownClient, .assertionRefused,
+            .assertionUsed,
             .rateLimited, .tooManyFailures, .unavailable,
             .notFound, .methodNotAllowed, .unsupportedMediaType, .http:
             false
@@ -115,7 +118,9 @@ extension BrokerError {
     /// Whether the same request would be refused again, for what it says and not for who sends it.
     var refusesForGood: Bool {
         switch self {
-        case .malformedRequest, .audienceNotAllowed, .callerNotAllowed, .installBlocked: true
+        case .malformedRequest, .kindNotEnabled, .audienceNotAllowed, .callerNotAllowed,
+            .installBlocked:
+            true
         case .callerUnauthenticated, .useDpopNonce, .invalidDpopProof, .dpopProofReplayed,
             .scopeMissing, .unknownClient, .assertionRefused, .assertionUsed, .rateLimited,
             .tooManyFailures, .unavailable, .notFound, .methodNotAllowed, .unsupportedMediaType,
@@ -145,8 +150,9 @@ extension BrokerError {
         case .http(_, let reason): reason
         case .tooManyFailures(_, _, let cause): cause
         case .dpopProofReplayed: "the proof was used before"
-        case .audienceNotAllowed, .useDpopNonce, .callerNotAllowed, .installBlocked,
-            .unknownClient, .assertionUsed, .rateLimited, .notFound, .methodNotAllowed,
+        case .kindNotEnabled, .audienceNotAllowed, .useDpopNonce, .callerNotAllowed,
+            .installBlocked, .unknownClient, .assertionUsed, .rateLimited, .notFound,
+            .methodNotAllowed,
             .unsupportedMediaType:
             nil
         }

@@ -35,6 +35,10 @@ struct Problem: Sendable {
             self.init(
                 400, .invalidAudience, "Invalid audience",
                 "The audience must be exactly one of the client's issuers, as a string.")
+        case .kindNotEnabled:
+            self.init(
+                403, .tokenNotEnabled, "Token not enabled",
+                "The client is not declared to have tokens of this kind.")
         case .callerUnauthenticated:
             self.init(
                 401, .callerUnauthenticated, "Caller not authenticated",
@@ -71,7 +75,7 @@ struct Problem: Sendable {
                 ))
         case .installBlocked:
             self.init(
-                403, .installBlocked, "Install blocked", "This install may not obtain assertions."
+                403, .installBlocked, "Install blocked", "This install may not obtain tokens."
             )
         case .unknownClient:
             self.init(404, .unknownClient, "Unknown client", "There is no such client.")

@@ -7,6 +7,7 @@ enum ProblemCode: String, CaseIterable, Sendable {
     case useDpopNonce = "use_dpop_nonce"
     case invalidDpopProof = "invalid_dpop_proof"
     case callerNotAllowed = "caller_not_allowed"
+    case tokenNotEnabled = "token_not_enabled"
     case installBlocked = "install_blocked"
     case unknownClient = "unknown_client"
     case alreadyUsed = "already_used"

@@ -25,11 +25,11 @@ final class BrokerHandler: HTTPHandler {
     func admit(_ head: HTTPRequestHead, on lane: Lane) -> Admission {
         do {
             switch try Route(head) {
-            case .mint:
+            case .mint(let kind):
                 do throws(BrokerError) {
                     try mint.admit(head)
                 } catch {
-                    return .refuse(mint.refuse(error, head: head))
+                    return .refuse(mint.refuse(kind, error, head: head))
                 }
                 return .read(bodyLimit: MintRequest.maximumLength)
             case .consume:
@@ -49,7 +49,7 @@ final class BrokerHandler: HTTPHandler {
     func handle(_ request: HTTPRequest, on lane: Lane, reply: Reply) {
         do {
             switch try Route(request.head) {
-            case .mint: mint.respond(to: request, on: lane, reply: reply)
+            case .mint(let kind): mint.respond(kind, to: request, on: lane, reply: reply)
             case .consume: consume.respond(to: request, on: lane, reply: reply)
             case .keySet(let id): reply.send(try keySets.response(for: id, head: request.head))
             case .liveness: reply.send(LivenessRoute.response())

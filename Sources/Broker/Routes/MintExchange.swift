@@ -13,7 +13,7 @@ final class MintExchange: @unchecked Sendable {
     /// Once the credentials were found good.
     var caller: Caller?
     /// Made while the database commits; leaves only when it did.
-    var assertion: Result<Secret<String>, KeyError>?
+    var token: Result<Secret<String>, KeyError>?
     /// What goes on once a device has made it, when the database was faster.
     var whenSigned: (() -> Void)?
     /// How often it was given to a store: a signature for an earlier time comes too late.

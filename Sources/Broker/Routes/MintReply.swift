@@ -4,7 +4,8 @@ import SocketServer
 
 /// The answer to a good mint call.
 struct MintReply: Sendable {
-    let assertion: Secret<String>
+    let kind: TokenKind
+    let token: Secret<String>
     let jti: JTI
     let times: AssertionTimes
     /// Seconds since 1970 UTC at which the answer is made.
@@ -14,9 +15,12 @@ struct MintReply: Sendable {
     func response() -> HTTPResponse {
         var json = JSONWriter(capacity: 900)
         json.object {
-            $0.member("client_assertion", assertion.expose())
-            $0.member(
-                "client_assertion_type", "urn:ietf:params:oauth:client-assertion-type:jwt-bearer")
+            $0.member(kind.rawValue, token.expose())
+            if kind == .clientAssertion {
+                $0.member(
+                    "client_assertion_type",
+                    "urn:ietf:params:oauth:client-assertion-type:jwt-bearer")
+            }
             $0.member("jti", jti.rawValue)
             $0.member("expires_in", max(0, times.expiresAt - now))
             $0.member("expires_at", times.expiresAt)

@@ -3,7 +3,7 @@ import Dispatch
 import JOSE
 import SocketServer
 
-/// `POST /v1/assertions`: request → caller → grant → commit ∥ signature → answer and one log event.
+/// The calls that mint, whatever the kind of token: request → caller → grant → commit ∥ signature → answer and one log event.
 final class MintRoute: Sendable {
     private let authenticator: Authenticator
     private let directories: DirectoryKeeper
@@ -33,20 +33,22 @@ final class MintRoute: Sendable {
     }
 
     /// Answers one call; called on the lane's queue.
-    func respond(to request: HTTPRequest, on lane: Lane, reply: Reply) {
+    func respond(_ kind: TokenKind, to request: HTTPRequest, on lane: Lane, reply: Reply) {
         let exchange = MintExchange(
-            request: request, reply: reply, lane: lane, event: event(for: request.head))
+            request: request, reply: reply, lane: lane, event: event(kind, for: request.head))
         attempt(exchange, left: Self.attempts)
     }
 
     /// Logs and makes the answer of a call that the head already decided.
-    func refuse(_ error: BrokerError, head: HTTPRequestHead) -> HTTPResponse {
-        refusal(error, event: event(for: head), remote: head.remote, caller: nil, withNonce: false)
+    func refuse(_ kind: TokenKind, _ error: BrokerError, head: HTTPRequestHead) -> HTTPResponse {
+        refusal(
+            error, event: event(kind, for: head), remote: head.remote, caller: nil,
+            withNonce: false)
     }
 
-    private func event(for head: HTTPRequestHead) -> MintEvent {
+    private func event(_ kind: TokenKind, for head: HTTPRequestHead) -> MintEvent {
         var event = MintEvent(
-            requestId: RequestId.choose(traceparent: head.headers.first("traceparent")),
+            kind, requestId: RequestId.choose(traceparent: head.headers.first("traceparent")),
             startedAt: clock.microseconds(), remote: head.remote.description)
         event.certificateSHA256 = head.clientCertificate?.sha256
         return event
@@ -67,12 +69,13 @@ final class MintRoute: Sendable {
     private func decide(_ exchange: MintExchange, _ directory: Directory) throws(BrokerError)
         -> Grant
     {
-        let body = try MintRequest(exchange.request.body)
+        let kind = exchange.event.kind
+        let body = try MintRequest(exchange.request.body, for: kind)
         exchange.event.clientId = body.clientId.rawValue
         exchange.event.jkt = body.dpopJkt.rawValue
         exchange.event.jktProven = false
         let caller = try authenticator.caller(
-            exchange.request.head, directory: directory, now: clock.seconds)
+            exchange.request.head, for: kind, directory: directory, now: clock.seconds)
         exchange.caller = caller
         exchange.event.tokenId = caller.token?.id
         exchange.event.jktProven = caller.proof?.jkt == body.dpopJkt
@@ -80,8 +83,8 @@ final class MintRoute: Sendable {
         exchange.event.tenant = client.tenant.rawValue
         exchange.event.gate = gate.description
         let grant = try Grant(body, client: client, caller: caller, directory: directory)
-        exchange.event.kid = grant.signer.kid
-        exchange.event.algorithm = grant.signer.algorithm
+        exchange.event.kid = grant.token.kid
+        exchange.event.algorithm = grant.token.algorithm
         return grant
     }
 
@@ -89,14 +92,15 @@ final class MintRoute: Sendable {
         _ grant: Grant, revision: Int64, _ exchange: MintExchange, left: Int
     ) throws(BrokerError) {
         // Known before anything is spent.
-        if let refusal = grant.client.device?.refusal {
+        let device = grant.device
+        if let refusal = device?.refusal {
             throw .unavailable(.key(refusal.description))
         }
         let jti: JTI
         do { jti = try JTI.random() } catch { throw .unavailable(.randomness) }
-        let times = grant.signer.times(now: clock.seconds)
+        let times = grant.token.times(now: clock.seconds)
         exchange.event.jti = jti.rawValue
-        exchange.assertion = nil
+        exchange.token = nil
         exchange.turn += 1
         let record = MintRecord(
             clientId: grant.client.id.rawValue, tenantId: grant.client.tenant.rawValue,
@@ -107,10 +111,10 @@ final class MintRoute: Sendable {
             tenant: grant.limits.tenant, revision: revision,
             shadows: grant.limits.shadows)
         stores[exchange.lane.index].record(record) {
-            if let device = grant.client.device {
+            if let device {
                 Self.sign(grant, jti, times, on: device, exchange)
             } else {
-                exchange.assertion = Self.sign(grant, jti, times)
+                exchange.token = Self.sign(grant, jti, times)
             }
         } then: { verdict in
             func goOn() {
@@ -118,7 +122,7 @@ final class MintRoute: Sendable {
                     exchange, verdict, grant: grant, jti: jti, times: times, revision: revision,
                     left: left)
             }
-            if case .recorded = verdict, exchange.assertion == nil, grant.client.device != nil {
+            if case .recorded = verdict, exchange.token == nil, device != nil {
                 // The device answers, or fails, in bounded time.
                 exchange.whenSigned = goOn
             } else {
@@ -138,7 +142,7 @@ final class MintRoute: Sendable {
         } then: { result in
             exchange.lane.async {
                 guard exchange.turn == turn else { return }
-                exchange.assertion = result
+                exchange.token = result
                 let goOn = exchange.whenSigned
                 exchange.whenSigned = nil
                 goOn?()
@@ -151,8 +155,7 @@ final class MintRoute: Sendable {
     > {
         do {
             return .success(
-                try grant.signer.assertion(
-                    audience: grant.audience, dpopJkt: grant.dpopJkt, jti: jti, times: times))
+                try grant.token.sign(for: grant.dpopJkt, jti: jti, times: times))
         } catch {
             return .failure(error)
         }
@@ -165,8 +168,8 @@ final class MintRoute: Sendable {
     ) {
         switch verdict {
         case .recorded(let remaining, let reset, let shadows):
-            switch exchange.assertion {
-            case .success(let assertion):
+            switch exchange.token {
+            case .success(let token):
                 exchange.event.shadows = shadows
                 let limit = LimitFields(
                     policy: grant.limits.install, remaining: remaining,
@@ -174,8 +177,8 @@ final class MintRoute: Sendable {
                 finish(
                     exchange,
                     MintReply(
-                        assertion: assertion, jti: jti, times: times, now: clock.seconds,
-                        limit: limit))
+                        kind: grant.token.kind, token: token, jti: jti, times: times,
+                        now: clock.seconds, limit: limit))
             case .failure(let error): finish(exchange, .unavailable(.key(error.description)))
             case nil: finish(exchange, .unavailable(.key("no signature was made")))
             }
@@ -200,7 +203,7 @@ final class MintRoute: Sendable {
     }
 
     private func finish(_ exchange: MintExchange, _ error: BrokerError) {
-        // No assertion left, so the jti names nothing, whether or not it was committed.
+        // No token left, so the jti names nothing, whether or not it was committed.
         exchange.event.jti = nil
         let head = exchange.request.head
         exchange.reply.sendOnLane(

@@ -3,7 +3,7 @@ import SocketServer
 
 /// The calls of the public interface (`design.md` §3).
 enum Route: Equatable, Sendable {
-    case mint
+    case mint(TokenKind)
     case consume
     case keySet(ClientId)
     case liveness
@@ -22,7 +22,9 @@ enum Route: Equatable, Sendable {
 
     var pattern: RoutePattern {
         switch self {
-        case .mint: .mint
+        case .mint(.clientAssertion): .clientAssertion
+        case .mint(.transportToken): .transportToken
+        case .mint(.clientAttestation): .clientAttestation
         case .consume: .consume
         case .keySet: .keySet
         case .liveness: .liveness
@@ -33,7 +35,9 @@ enum Route: Equatable, Sendable {
 
     private static func route(_ path: String) throws(BrokerError) -> Route {
         switch RoutePattern(rawValue: path) {
-        case .mint: return .mint
+        case .clientAssertion: return .mint(.clientAssertion)
+        case .transportToken: return .mint(.transportToken)
+        case .clientAttestation: return .mint(.clientAttestation)
         case .consume: return .consume
         case .liveness: return .liveness
         case .readiness: return .readiness
@@ -72,7 +76,9 @@ enum Route: Equatable, Sendable {
 
 /// A route's path as `docs/openapi.json` writes it, with the methods it has there.
 enum RoutePattern: String, CaseIterable, Sendable {
-    case mint = "/v1/assertions"
+    case clientAssertion = "/v1/assertions"
+    case transportToken = "/v1/transport-tokens"
+    case clientAttestation = "/v1/client-attestations"
     case consume = "/v1/assertions/consume"
     case keySet = "/v1/clients/{client_id}/jwks.json"
     case liveness = "/healthz"
@@ -81,7 +87,7 @@ enum RoutePattern: String, CaseIterable, Sendable {
 
     var methods: [String] {
         switch self {
-        case .mint, .consume: Self.post
+        case .clientAssertion, .transportToken, .clientAttestation, .consume: Self.post
         case .keySet, .liveness, .readiness, .description: Self.get
         }
     }

@@ -156,11 +156,11 @@ struct Service: Sendable {
     private static func authenticator(
         _ configuration: ServeConfiguration
     ) throws(CommandError) -> Authenticator {
-        guard let uri = HTTPTargetURI(configuration.publicURL.origin + "/v1/assertions") else {
+        guard let uris = MintURIs(origin: configuration.publicURL.origin) else {
             throw .refused("public_url cannot be used")
         }
         return Authenticator(
-            uri: uri,
+            uris: uris,
             verifier: DPoPVerifier(
                 maximumAge: configuration.dpopMaximumAge,
                 maximumAhead: configuration.dpopMaximumAhead),

@@ -37,7 +37,8 @@ import Testing
     private func mint(_ broker: TestBroker, _ call: MintCall) async throws -> AnswerRecord {
         try #require(
             AnswerRecord(
-                requestLine: "POST /v1/assertions HTTP/1.1", response: try await broker.send(call)))
+                requestLine: "POST \(Route.mint(call.kind).pattern.rawValue) HTTP/1.1",
+                response: try await broker.send(call)))
     }
 
     private func consume(_ broker: TestBroker, _ call: ConsumeCall) async throws -> AnswerRecord {
@@ -84,6 +85,45 @@ import Testing
             ),
             (415, mint(broker, .token(Self.token) { $0.set("Content-Type", "text/plain") })),
             (415, mint(broker, .token(Self.token) { $0.set("Content-Encoding", "gzip") })),
+        ])
+    }
+
+    @Test(arguments: TokenKindTests.others)
+    func `other tokens and their refusals`(kind: TokenKind) async throws {
+        let (install, blocked) = (try Install(), try Install())
+        let block = try Block(jkt: #require(DpopJkt(blocked.jkt)), client: Sample.clientId())
+        let broker = try await TestBroker(try TokenKindTests.directory(blocks: [block]))
+        let policy = RatePolicy(name: "install", burst: 5, stepMicroseconds: 1_000_000)
+        let limited = try await TestBroker(
+            try TokenKindTests.directory(),
+            makeStore: { lane, _ in
+                StubStore(lane) { _ in
+                    .init(verdict: .limited(policy: policy, retryAfterMicroseconds: 1_000_001))
+                }
+            })
+        let out = try await TestBroker(
+            try TokenKindTests.directory(),
+            makeStore: { lane, _ in StubStore(lane) { _ in .init(verdict: .unavailable(.closed)) } }
+        )
+        let proof = MintCall.proof(try broker.proof(install, for: kind), jkt: install.jkt) {
+            $0.kind = kind
+        }
+        let call = { (change: (inout MintCall) -> Void) in
+            TokenKindTests.call(kind, of: install, change)
+        }
+        try await expect([
+            (200, mint(broker, call { _ in })), (200, mint(broker, proof)),
+            (401, mint(broker, proof)), (401, mint(broker, call { $0.set("Authorization", nil) })),
+            (400, mint(broker, call { $0.body = "{}" })),
+            (403, mint(broker, call { $0.clientId = "plain" })),
+            (403, mint(broker, call { $0.clientId = "rivals" })),
+            (403, mint(broker, call { $0.set("Authorization", "Bearer tb_consume") })),
+            (403, mint(broker, TokenKindTests.call(kind, of: blocked))),
+            (404, mint(broker, call { $0.clientId = "nobody" })),
+            (405, ask(broker, "GET \(Route.mint(kind).pattern.rawValue) HTTP/1.1")),
+            (413, mint(broker, call { $0.body = String(repeating: " ", count: 5000) })),
+            (415, mint(broker, call { $0.set("Content-Type", "application/jwt") })),
+            (429, mint(limited, call { _ in })), (503, mint(out, call { _ in })),
         ])
     }
 
@@ -167,8 +207,8 @@ import Testing
     @Test func `what needs no credential`() async throws {
         let broker = try await TestBroker(try directory())
         var answers: [(Int, AnswerRecord)] = []
-        for path in RoutePattern.allCases.map(\.rawValue) where !path.hasPrefix("/v1/assertions") {
-            let path = path.replacing("{client_id}", with: "app-ps")
+        for pattern in RoutePattern.allCases where pattern.methods.contains("GET") {
+            let path = pattern.rawValue.replacing("{client_id}", with: "app-ps")
             for method in ["GET", "HEAD"] {
                 answers.append((200, try await ask(broker, "\(method) \(path) HTTP/1.1")))
             }
@@ -189,7 +229,7 @@ import Testing
 
     @Test(arguments: [
         "GET /healthz", "HEAD /v1/clients/app/jwks.json", "POST /v1/assertions",
-        "POST /v1/assertions/consume",
+        "POST /v1/assertions/consume", "POST /v1/transport-tokens", "POST /v1/client-attestations",
     ])
     func `what HTTP refuses before a route is asked`(_ call: String) async throws {
         let broker = try await TestBroker(try directory())

@@ -58,4 +58,59 @@ import Testing
         #expect(try await keys.key(uri: "file:/a", publicJWK: key.publicJWK).key === key)
         gate.signal()
     }
+
+    private func secrets(
+        _ load: @escaping SigningKeys.SecretLoader
+    ) -> SigningKeys {
+        SigningKeys(load: { (_) throws(KeyError) in throw .empty }, loadSecret: load)
+    }
+
+    @Test func `a secret is loaded once and kept, and anew after a reload`() async throws {
+        let loads = Mutex(0)
+        let keys = secrets { (_) throws(SharedSecretError) in
+            loads.withLock { $0 += 1 }
+            return try SharedSecret(text: Array(Sample.secretText.utf8))
+        }
+        let first = try await keys.secret(uri: "file:/s")
+        #expect(try await keys.secret(uri: "file:/s") === first)
+        #expect(loads.withLock { $0 } == 1)
+        let fresh = keys.emptied()
+        let second = try await fresh.secret(uri: "file:/s")
+        #expect(second !== first)
+        keys.adopt(fresh)
+        #expect(try await keys.secret(uri: "file:/s") === second)
+        keys.keep(only: ["file:/other"])
+        _ = try await keys.secret(uri: "file:/s")
+        #expect(loads.withLock { $0 } == 3)
+    }
+
+    @Test func `a secret that cannot be used is told by its own reason, and asked for again`()
+        async throws
+    {
+        let faults = Mutex([SharedSecretError.guessable, .file(.permissions)])
+        let keys = secrets { (_) throws(SharedSecretError) in
+            guard let fault = faults.withLock({ $0.popLast() }) else {
+                return try SharedSecret(text: Array(Sample.secretText.utf8))
+            }
+            throw fault
+        }
+        await #expect(throws: SharedSecretError.file(.permissions)) {
+            try await keys.secret(uri: "file:/s")
+        }
+        await #expect(throws: SharedSecretError.guessable) {
+            try await keys.secret(uri: "file:/s")
+        }
+        _ = try await keys.secret(uri: "file:/s")
+    }
+
+    @Test func `at one URI a key and a secret are two things`() async throws {
+        let keys = secrets { (_) throws(SharedSecretError) in
+            try SharedSecret(text: Array(Sample.secretText.utf8))
+        }
+        _ = try await keys.secret(uri: "file:/x")
+        let key = try PrivateKey.generate(.ES256)
+        await #expect(throws: KeyError.empty) {
+            try await keys.key(uri: "file:/x", publicJWK: key.publicJWK)
+        }
+    }
 }

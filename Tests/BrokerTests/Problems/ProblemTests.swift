@@ -33,6 +33,7 @@ import Testing
         Row(
             error: .assertionRefused(.unknownClient), status: 400, code: "invalid_client_assertion"),
         Row(error: .assertionUsed, status: 409, code: "already_used"),
+        Row(error: .kindNotEnabled, status: 403, code: "token_not_enabled"),
         Row(error: .installBlocked, status: 403, code: "install_blocked"),
         Row(error: .unknownClient, status: 404, code: "unknown_client"),
         Row(error: .rateLimited(policy, waitMicroseconds: 1), status: 429, code: "rate_limited"),

@@ -11,7 +11,7 @@ import Testing
 
     func error(_ body: [UInt8]) -> BrokerError? {
         do {
-            _ = try MintRequest(body)
+            _ = try MintRequest(body, for: .clientAssertion)
             return nil
         } catch { return error }
     }
@@ -25,9 +25,10 @@ import Testing
 
     @Test func `members are read, unknown ones ignored`() throws {
         let request = try MintRequest(
-            Array(Self.body(more: ",\"lifetime\":3600,\"alg\":\"none\",\"x\":{\"y\":[1]}").utf8))
+            Array(Self.body(more: ",\"lifetime\":3600,\"alg\":\"none\",\"x\":{\"y\":[1]}").utf8),
+            for: .clientAssertion)
         #expect(request.clientId.rawValue == "app")
-        #expect(request.audience == "https://idp.example")
+        #expect(request.wish == .clientAssertion(audience: "https://idp.example"))
         #expect(request.dpopJkt.rawValue == Self.jkt)
     }
 

@@ -12,7 +12,9 @@ import Testing
     }
 
     @Test func `each path has its methods`() throws {
-        #expect(route("POST", "/v1/assertions") == .success(.mint))
+        #expect(route("POST", "/v1/assertions") == .success(.mint(.clientAssertion)))
+        #expect(route("POST", "/v1/transport-tokens") == .success(.mint(.transportToken)))
+        #expect(route("POST", "/v1/client-attestations") == .success(.mint(.clientAttestation)))
         #expect(route("POST", "/v1/assertions/consume") == .success(.consume))
         let app = try #require(ClientId("app"))
         for method in ["GET", "HEAD"] {
@@ -26,7 +28,8 @@ import Testing
     @Test(arguments: [
         ("GET", "/v1/assertions", "POST"), ("HEAD", "/v1/assertions", "POST"),
         ("PUT", "/v1/assertions", "POST"), ("GET", "/v1/assertions/consume", "POST"),
-        ("OPTIONS", "/v1/assertions", "POST"),
+        ("OPTIONS", "/v1/assertions", "POST"), ("GET", "/v1/transport-tokens", "POST"),
+        ("PUT", "/v1/client-attestations", "POST"),
         ("POST", "/healthz", "GET, HEAD"), ("DELETE", "/readyz", "GET, HEAD"),
         ("POST", "/v1/clients/app/jwks.json", "GET, HEAD"),
     ])
@@ -36,7 +39,9 @@ import Testing
 
     @Test(arguments: [
         "/", "*", "/v1", "/v1/assertions/consume/", "/v1/assertions/Consume",
-        "/v1/assertions/", "//v1/assertions", "/V1/assertions", "/v1/Assertions",
+        "/v1/transport-tokens/", "/v1/transport_tokens", "/v1/client-attestations/consume",
+        "/v1/Transport-Tokens", "/v1/assertions/", "//v1/assertions", "/V1/assertions",
+        "/v1/Assertions",
         "/v1/%61ssertions", "/healthz/", "/metrics", "/v1/clients//jwks.json",
         "/v1/clients/app/jwks", "/v1/clients/app/x/jwks.json", "/v1/clients/app/jwks.json/",
         "/v1/clients/a%20b/jwks.json", "/v1/clients/%C3%A9/jwks.json", "/v1/clients/%FF/jwks.json",

@@ -19,18 +19,23 @@ struct Deployment: Sendable {
     let keyURI: String
     /// Another key for the client `app`, as its token or TPM holds it.
     private let deviceKey: (uri: String, publicJWK: PublicJWK)?
+    /// Further members of the client `app`.
+    private let members: String
 
     /// - Parameters:
     ///   - limits: the `limits` member of the client `app`.
+    ///   - members: further members of the client `app`, by the directory that is made for the deployment.
     ///   - deviceKey: the key of the client `app`, which this process need not be able to open; a file's unless given.
     init(
         limits: String = Deployment.ample, in cluster: PostgresCluster? = nil,
-        deviceKey: (uri: String, publicJWK: PublicJWK)? = nil
+        deviceKey: (uri: String, publicJWK: PublicJWK)? = nil,
+        members: (TemporaryDirectory) throws -> String = { _ in "" }
     ) async throws {
         self.deviceKey = deviceKey
         let cluster = if let cluster { cluster } else { try await PostgresCluster.shared() }
         url = try await Self.migratedDatabase(in: cluster)
         directory = try TemporaryDirectory()
+        self.members = try members(directory)
         keyURI =
             "file:" + (try directory.write(PrivateKey.generate(.ES256).pkcs8PEM(), to: "app.pem"))
         token = "tb_" + Base64URL.encode(try SecureRandom.bytes(32))
@@ -59,15 +64,16 @@ struct Deployment: Sendable {
 
     /// Declares two clients: `app` with these limits, and `other` with ample ones.
     func declare(limits: String, tenantLimits: String = "{}") async throws {
-        let client = { (limits: String, keyURI: String) in
+        let client = { (limits: String, keyURI: String, more: String) in
             """
             {alg: "ES256", issuers: ["\(Sample.issuer)"], gates: ["dpop", "backend_token"],
-             limits: \(limits), keys: [{uri: "\(keyURI)", state: "active"}]}
+             limits: \(limits), keys: [{uri: "\(keyURI)", state: "active"}]\(more)}
             """
         }
         let text = """
             {tenants: {acme: {limits: \(tenantLimits), clients: {
-                app: \(client(limits, deviceKey?.uri ?? keyURI)), other: \(client(Self.ample, keyURI)),
+                app: \(client(limits, deviceKey?.uri ?? keyURI, members)),
+                other: \(client(Self.ample, keyURI, "")),
             }}}}
             """
         let plan = try await DeclarationRepository(connection: ControlConnection(conninfo: url))

@@ -8,6 +8,7 @@ import Testing
 /// Values that are right, for tests that change one thing of them.
 enum Sample {
     static let issuer = "https://idp.example/t1"
+    static let secretText = "k9Vt-QyPz3XcW8m_LrB2sNfHu6JdEaGo"
     static let jkt = "0ZcOCORZNYy-DWpqq30jZyJGHTN0d2HglBV3uiguA4I"
 
     static func clientId(_ text: String = "app") throws -> ClientId { try #require(ClientId(text)) }
@@ -32,11 +33,20 @@ enum Sample {
     }
 
     /// A client that can sign, with a key made for it.
+    ///
+    /// - Parameter secret: the organisation's, when the settings have transport tokens.
     static func client(
         _ id: String = "app", tenant: String = "acme", settings: ClientSettings,
-        tenantSettings: TenantSettings? = nil, key: PrivateKey? = nil
+        tenantSettings: TenantSettings? = nil, key: PrivateKey? = nil, secret: String? = nil
     ) throws -> RegisteredClient {
         let key = try key ?? PrivateKey.generate(settings.algorithm)
+        var tokens = RegisteredClient.TransportTokens.notEnabled
+        if let profile = settings.transportTokens?.profile {
+            tokens = .ready(
+                TransportTokenSigner(
+                    secret: try SharedSecret(text: Array((secret ?? self.secretText).utf8)),
+                    profile: profile))
+        }
         var published = key.publicJWK
         published.kid = key.publicJWK.thumbprint
         return RegisteredClient(
@@ -46,7 +56,7 @@ enum Sample {
                 AssertionSigner(
                     clientId: try clientId(id), key: key, kid: key.publicJWK.thumbprint,
                     profile: settings.profile)),
-            publicKeys: [published])
+            transportTokens: tokens, publicKeys: [published])
     }
 
     static func token(

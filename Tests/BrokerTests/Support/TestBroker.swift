@@ -9,7 +9,9 @@ import Testing
 /// The broker's routes behind a real socket server, over a store in memory.
 final class TestBroker: Sendable {
     static let publicURL = "https://broker.example"
-    static let mintURL = publicURL + "/v1/assertions"
+    static let mintURL = url(.clientAssertion)
+
+    static func url(_ kind: TokenKind) -> String { publicURL + Route.mint(kind).pattern.rawValue }
 
     let database: MemoryDatabase
     let log: LogFile
@@ -52,7 +54,7 @@ final class TestBroker: Sendable {
                 ?? MemoryAssertionStore(lane: lane, database: database)
         }
         let authenticator = Authenticator(
-            uri: try #require(HTTPTargetURI(Self.mintURL)), verifier: DPoPVerifier(),
+            uris: try #require(MintURIs(origin: Self.publicURL)), verifier: DPoPVerifier(),
             keys: PublicKeyCache(), failures: failures,
             takesCertificates: !certificates.isEmpty)
         let mint = MintRoute(
@@ -83,9 +85,11 @@ final class TestBroker: Sendable {
     func nonce() throws -> String { try Sample.nonces().current(now: clock.seconds) }
 
     /// A good proof of `install` for a mint call now.
-    func proof(_ install: Install, _ change: (inout DPoPProof) -> Void = { _ in }) throws -> String
-    {
-        try install.proof(for: Self.mintURL, iat: clock.seconds, nonce: try nonce(), change)
+    func proof(
+        _ install: Install, for kind: TokenKind = .clientAssertion,
+        _ change: (inout DPoPProof) -> Void = { _ in }
+    ) throws -> String {
+        try install.proof(for: Self.url(kind), iat: clock.seconds, nonce: try nonce(), change)
     }
 
     func send(_ call: MintCall) async throws -> WireResponse {

@@ -26,9 +26,11 @@ enum JSON5Target: FuzzTarget {
         }
         let key = try? PublicJWK(
             .p256(x: Array(repeating: 1, count: 32), y: Array(repeating: 2, count: 32)))
-        _ = try? DeclarationReader.read(bytes) { (_) throws(KeyError) in
-            guard let key else { throw .empty }
-            return key
-        }
+        _ = try? DeclarationReader.read(
+            bytes,
+            loadKey: { (_) throws(KeyError) in
+                guard let key else { throw .empty }
+                return key
+            }, checkSecret: { (_) throws(SharedSecretError) in })
     }
 }

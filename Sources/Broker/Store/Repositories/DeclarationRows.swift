@@ -11,10 +11,12 @@ struct DeclarationRows: Sendable {
         /// Seconds since it was declared or changed, on the database's clock.
         var age: Int64 = .max
 
-        /// How long an assertion that is still good may live, in seconds: soon after a change perhaps longer than is declared now.
+        /// How long something that a key signed and that is still good may live, in seconds: soon after a change perhaps longer
+        /// than is declared now.
         var longestLifetime: Int64 {
-            let longest = AssertionProfile.lifetimes.upperBound
-            return age < KeyOverlap.needed(longest) ? longest : settings.profile.lifetime
+            let longest = max(
+                AssertionProfile.lifetimes.upperBound, AttestationProfile.lifetimes.upperBound)
+            return age < KeyOverlap.needed(longest) ? longest : settings.signedLifetime
         }
     }
 

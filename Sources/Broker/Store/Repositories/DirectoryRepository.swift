@@ -36,10 +36,12 @@ struct DirectoryRepository: Sendable {
             let clientKeys = rows.keys[row.id] ?? []
             usedURIs.formUnion(clientKeys.map(\.uri))
             let (signing, device) = await Self.signing(row, clientKeys, keys)
+            if let tokens = row.settings.transportTokens { usedURIs.insert(tokens.secretURI) }
             clients.append(
                 RegisteredClient(
                     id: row.id, tenant: row.tenant, settings: row.settings,
                     tenantSettings: row.tenantSettings, signing: signing, device: device,
+                    transportTokens: await Self.transportTokens(row.settings, keys),
                     publicKeys: clientKeys.map(\.publicJWK),
                     pendingKeys: clientKeys.filter { $0.state == .pending }))
         }
@@ -82,6 +84,18 @@ struct DirectoryRepository: Sendable {
             SELECT broker.rotate_nonce_secret()
             WHERE NOT EXISTS (SELECT FROM broker.server_secret WHERE name = 'dpop-nonce')
             """)
+    }
+
+    private static func transportTokens(
+        _ settings: ClientSettings, _ keys: SigningKeys
+    ) async -> RegisteredClient.TransportTokens {
+        guard let tokens = settings.transportTokens else { return .notEnabled }
+        do {
+            let secret = try await keys.secret(uri: tokens.secretURI)
+            return .ready(TransportTokenSigner(secret: secret, profile: tokens.profile))
+        } catch {
+            return .unusable("\(tokens.secretURI): \(error)")
+        }
     }
 
     private static func signing(
