@@ -39,7 +39,7 @@ final class EasyHandle: @unchecked Sendable {
             && set(CURLOPT_SSLVERSION, CURL_SSLVERSION_TLSv1_2)
             && set(CURLOPT_SSL_VERIFYPEER, 1) && set(CURLOPT_SSL_VERIFYHOST, 2)
             && setTrust()
-            && set(CURLOPT_NOPROXY, "localhost,127.0.0.1,::1")
+            && set(CURLOPT_NOPROXY, configuration.usesProxy ? "localhost,127.0.0.1,::1" : "*")
             && set(CURLOPT_NOSIGNAL, 1)  // no SIGALRM: this is a threaded program
             && set(CURLOPT_CONNECTTIMEOUT, configuration.connectTimeout)
             && set(CURLOPT_LOW_SPEED_LIMIT, 1)

@@ -14,12 +14,14 @@ public struct HTTPClientConfiguration: Sendable, Equatable {
     public var maximumConcurrent: Int
     /// Lets plain `http` through, to loopback hosts only.
     public var allowInsecureLoopback: Bool
+    /// Goes through the proxy that the environment names (`https_proxy` and its like), never to loopback hosts.
+    public var usesProxy: Bool
 
     /// The defaults are those of R-100-23 and R-100-26.
     public init(
         caFile: String? = nil, connectTimeout: Int = 10, readTimeout: Int = 30,
         totalTimeout: Int = 60, maximumBodyBytes: Int = 1 << 20, maximumConcurrent: Int = 8,
-        allowInsecureLoopback: Bool = false
+        allowInsecureLoopback: Bool = false, usesProxy: Bool = true
     ) {
         self.caFile = caFile
         self.connectTimeout = connectTimeout
@@ -28,5 +30,6 @@ public struct HTTPClientConfiguration: Sendable, Equatable {
         self.maximumBodyBytes = maximumBodyBytes
         self.maximumConcurrent = maximumConcurrent
         self.allowInsecureLoopback = allowInsecureLoopback
+        self.usesProxy = usesProxy
     }
 }
