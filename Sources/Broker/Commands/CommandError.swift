@@ -10,12 +10,15 @@ enum CommandError: Error, Sendable {
     case notFound(String)
     /// All that can be done now is done, and the rest has to wait. Exit code 75.
     case notYet(String)
+    /// The command did its work, and its work was to find faults. Exit code 1.
+    case faultsFound(String)
 
     var exitCode: Int32 {
         switch self {
         case .usage: 64
         case .refused: 65
         case .notFound: 66
+        case .faultsFound: 1
         case .unavailable: 69
         case .notYet: 75
         }
@@ -24,7 +27,7 @@ enum CommandError: Error, Sendable {
     var message: String {
         switch self {
         case .usage(let text), .refused(let text), .unavailable(let text), .notFound(let text),
-            .notYet(let text):
+            .notYet(let text), .faultsFound(let text):
             text
         }
     }

@@ -12,10 +12,11 @@ enum Program {
           unblock       lift a block
           limits        show, override and clear rate limits; run a past log against others
           key           generate, publish, activate, retire and rotate signing keys
+          doctor        look for faults of the deployment, with what to do about each
 
-        broker COMMAND --help tells more. Exit codes: 0 done, 64 the command line is wrong,
-        65 a file or setting was refused, 66 not found, 69 something outside is unavailable,
-        75 run it again later.
+        broker COMMAND --help tells more. Exit codes: 0 done, 1 doctor found a fault, 64 the command
+        line is wrong, 65 a file or setting was refused, 66 not found, 69 something outside is
+        unavailable, 75 run it again later.
         """
 
     /// - Returns: the process's exit code.
@@ -56,6 +57,7 @@ enum Program {
         case "unblock": (BlockCommand.help, BlockCommand.unblock)
         case "limits": (LimitsCommand.help, LimitsCommand.run)
         case "key": (KeyCommand.help, KeyCommand.run)
+        case "doctor": (DoctorCommand.help, DoctorCommand.run)
         default: nil
         }
     }

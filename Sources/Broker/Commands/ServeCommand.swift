@@ -68,7 +68,7 @@ enum ServeCommand {
         }
     }
 
-    private static func configuration(_ path: String) throws(CommandError) -> ServeConfiguration {
+    static func configuration(_ path: String) throws(CommandError) -> ServeConfiguration {
         let bytes = try TextFile.read(path)
         do {
             return try ServeConfiguration(bytes, cores: sysconf(Int32(_SC_NPROCESSORS_ONLN)))
@@ -77,7 +77,7 @@ enum ServeCommand {
         }
     }
 
-    private static func connectionString(_ configuration: ServeConfiguration) throws(CommandError)
+    static func connectionString(_ configuration: ServeConfiguration) throws(CommandError)
         -> String
     {
         if let path = configuration.databaseURLFile { return try DatabaseOptions.readFile(path) }

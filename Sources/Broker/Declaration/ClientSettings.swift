@@ -16,10 +16,13 @@ struct ClientSettings: Hashable, Sendable {
     let transportTokens: TransportTokenSettings?
     /// `nil`: the client's installs get no attestations.
     let attestations: AttestationProfile?
+    /// Where the provider was told to fetch the client's keys, when that is not the broker's own URL. `broker doctor` looks
+    /// there; nothing else depends on it.
+    let jwksURI: String?
 
     static let members: Set<String> = [
         "alg", "issuers", "gates", "certificates", "typ", "lifetime", "backdating", "bind_jkt",
-        "limits", "transport_tokens", "client_attestations",
+        "limits", "transport_tokens", "client_attestations", "jwks_uri",
     ]
 
     init?(_ object: DocumentObject, faults: inout DocumentFaults) {
@@ -59,6 +62,11 @@ struct ClientSettings: Hashable, Sendable {
         limits = ClientLimits(object, faults: &faults)
         transportTokens = TransportTokenSettings(object, faults: &faults)
         attestations = AttestationProfile(object, faults: &faults)
+        jwksURI =
+            object.optional(
+                "jwks_uri",
+                "must be an https URL without fragment, where the provider finds the keys",
+                &faults, Self.keySetURL) ?? nil
         guard faults.list.count == before, let algorithm, let profile else { return nil }
         self.algorithm = algorithm
         self.profile = profile
@@ -90,6 +98,16 @@ struct ClientSettings: Hashable, Sendable {
             json.name("client_attestations")
             attestations.write(to: &json)
         }
+        if let jwksURI { json.member("jwks_uri", jwksURI) }
+    }
+
+    private static func keySetURL(_ value: JSONValue) -> String? {
+        guard let text = value.string, text.utf8.count <= 2048,
+            !text.utf8.contains(UInt8(ascii: "#")), let uri = HTTPTargetURI(text),
+            // As for issuers: plain http is for development on one machine.
+            uri.isSecure || ["127.0.0.1", "[::1]", "localhost"].contains(uri.host)
+        else { return nil }
+        return text
     }
 
     /// Seconds that something the client's key signed may be good for: how long the key stays published after it signed last.

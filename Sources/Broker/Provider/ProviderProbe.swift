@@ -8,6 +8,8 @@ enum ProbeAnswer: Sendable, Equatable {
     case accepted
     /// It did not: the key is not known (yet), or a rule is broken. `error` and `description` are its words.
     case refused(error: String, description: String?)
+    /// It answered another OAuth error, by its code, which says nothing about the assertion by itself; and the same for a person.
+    case refusedOtherwise(error: String, String)
     /// Neither is known: no answer, or one that says nothing about the assertion. For a person.
     case unclear(String)
 }
@@ -114,7 +116,8 @@ struct ProviderProbe: Sendable {
                 let description = document(answer)?["error_description"]?.string
                 return .refused(error: error, description: description)
             default:
-                return .unclear(
+                return .refusedOtherwise(
+                    error: error,
                     "\(endpoint.url): answered \(answer.status) with \(ForeignText.shown(error))")
             }
         }
@@ -136,7 +139,7 @@ extension ProbeAnswer: CustomStringConvertible {
         case .refused(let error, let description):
             "refused: \(ForeignText.shown(error))"
                 + (description.map { ", \(ForeignText.shown($0))" } ?? "")
-        case .unclear(let text): text
+        case .refusedOtherwise(_, let text), .unclear(let text): text
         }
     }
 }

@@ -8,7 +8,7 @@ import Testing
 @Suite struct UsageTests {
     @Test(arguments: [
         "serve", "check-config", "migrate", "apply", "token", "block", "unblock", "limits",
-        "key",
+        "key", "doctor",
     ])
     func `each command explains itself`(command: String) async throws {
         for flag in ["--help", "-h"] {
@@ -24,7 +24,9 @@ import Testing
         for word in ["--help", "-h", "help"] {
             let result = try await BrokerProgram.run(word)
             #expect(result.status == 0)
-            for command in ["serve", "migrate", "apply", "token", "block", "limits", "key"] {
+            for command in [
+                "serve", "migrate", "apply", "token", "block", "limits", "key", "doctor",
+            ] {
                 #expect(result.outputText.contains("  \(command)"))
             }
         }
@@ -89,6 +91,12 @@ import Testing
         (["key", "generate", "--out", "x"], "--alg is missing"),
         (["key", "generate", "--alg", "RS256", "--out", "x"], "--alg must be ES256 or PS256"),
         (["key", "generate", "--alg", "ES256"], "--out is missing"),
+        (["doctor"], "no database"), (["doctor", "app"], "too many arguments"),
+        (["doctor", "--client", "a b"], "--client"),
+        (["doctor", "--probe", "--offline"], "--probe asks providers"),
+        (["doctor", "--timeout", "0"], "--timeout must be"),
+        (["doctor", "--timeout", "61"], "--timeout must be"),
+        (["doctor", "--timeout", "soon"], "--timeout must be"),
     ])
     func `what is not understood ends with 64 and a sentence on standard error`(
         words: [String], message: String
