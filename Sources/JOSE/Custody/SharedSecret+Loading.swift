@@ -18,13 +18,16 @@ extension SharedSecret {
     /// A secret from its text: one line of printable ASCII without blanks, with or without a line end. The code is made with
     /// the octets of the text as they stand there, never decoded (OpenID Connect Core §10.1).
     ///
-    /// A PEM, DER or JWK key is refused: a public key used as a secret is known to everybody (RFC 8725 §2.1).
+    /// A key is refused, in PEM, in DER or its base64, and as a JWK: a public key used as a secret is known to everybody
+    /// (RFC 8725 §2.1).
     public convenience init(text: [UInt8]) throws(SharedSecretError) {
         var secret = text
         defer { wipe(&secret) }
         if secret.last == UInt8(ascii: "\n") { secret.removeLast() }
         if secret.last == UInt8(ascii: "\r") { secret.removeLast() }
-        guard !PEMText.looksLikePEM(secret), !Self.isJSONObject(secret) else { throw .isKey }
+        guard !PEMText.looksLikePEM(secret), !Self.isJSON(secret), !Self.isEncodedDER(secret) else {
+            throw .isKey
+        }
         guard secret.allSatisfy({ (0x21...0x7e).contains($0) }) else { throw .form }
         guard Self.lengths.contains(secret.count) else { throw .length(secret.count) }
         let different = (UInt8(0x21)...0x7e).count { secret.contains($0) }
@@ -50,8 +53,26 @@ extension SharedSecret {
         return name
     }
 
-    private static func isJSONObject(_ text: [UInt8]) -> Bool {
-        text.first == UInt8(ascii: "{") && (try? JSONValue(parsing: text)) != nil
+    /// Whether it begins as a JSON object or array does: a JWK or a set of them, even one with a fault in it.
+    private static func isJSON(_ text: [UInt8]) -> Bool {
+        let first = text.first { $0 != 0x20 && !(0x09...0x0d).contains($0) }
+        return first == UInt8(ascii: "{") || first == UInt8(ascii: "[")
+    }
+
+    /// Whether it is base64 or base64url of one DER SEQUENCE and nothing behind it, as every key and certificate is. Of
+    /// random secrets, one in tens of thousands looks like that.
+    private static func isEncodedDER(_ text: [UInt8]) -> Bool {
+        guard var octets = KeyBase64.decode(text, lines: [text.indices], spelling: .any) else {
+            return false
+        }
+        defer { wipe(&octets) }
+        guard octets.count >= 2, octets[0] == 0x30 else { return false }
+        guard octets[1] >= 0x80 else { return octets.count == 2 + Int(octets[1]) }
+        // Up to four octets of length (X.690 §8.1.3.5).
+        let count = Int(octets[1] & 0x7f)
+        guard (1...4).contains(count), octets.count > 2 + count else { return false }
+        let length = octets[2..<2 + count].reduce(0) { $0 << 8 | Int($1) }
+        return octets.count == 2 + count + length
     }
 }
 
@@ -61,7 +82,7 @@ public enum SharedSecretError: Error, Equatable, Sendable {
     case unsupportedURI
     /// The file cannot be read, or others can read it.
     case file(KeyError)
-    /// It holds a key, in PEM or as a JWK.
+    /// It holds a key, in PEM, in base64 or as a JWK.
     case isKey
     /// Not one line of printable ASCII without blanks.
     case form

@@ -30,14 +30,46 @@ enum KeyText {
         guard !pem.isCut else {
             throw .malformed(OpenSSLError(reasons: ["a block without its END line"]))
         }
-        guard block.label != "TSS2 PRIVATE KEY" else { return .tpm(block.text) }
+        guard block.label != "TSS2 PRIVATE KEY" else { return .tpm(block.text(in: bytes)) }
         let isEncrypted =
             block.label == "ENCRYPTED PRIVATE KEY"
-            || block.text.firstRange(of: Array("Proc-Type: 4,ENCRYPTED".utf8)) != nil
+            || block.hasLine(startingWith: "Proc-Type: 4,ENCRYPTED", in: bytes)
+        if !isEncrypted, let types = plainTypes[block.label] {
+            return .key(try decodePlain(block, in: bytes, types))
+        }
+        var text = block.text(in: bytes)
+        defer { wipe(&text) }
         return .key(
             isEncrypted
-                ? try decrypt(block.text, passphrase)
-                : try KeyStore.privateKey(in: block.text, passphrase: nil))
+                ? try decrypt(text, passphrase)
+                : try KeyStore.privateKey(in: text, passphrase: nil))
+    }
+
+    /// The labels of keys that nothing protects, with the types of key that may stand under them; empty for any.
+    private static let plainTypes: [String: [Int32]] = [
+        "PRIVATE KEY": [], "EC PRIVATE KEY": [EVP_PKEY_EC],
+        "RSA PRIVATE KEY": [EVP_PKEY_RSA, EVP_PKEY_RSA_PSS],
+    ]
+
+    /// Without OpenSSL's own reading of PEM, which leaves copies of the key in memory that it gave back.
+    private static func decodePlain(
+        _ block: PEMText.Block, in bytes: [UInt8], _ types: [Int32]
+    ) throws(KeyError) -> OpaquePointer {
+        guard var der = block.decoded(in: bytes) else {
+            throw .malformed(OpenSSLError(reasons: ["bad base64"]))
+        }
+        defer { wipe(&der) }
+        let (decoded, rest) = readDER(der)
+        guard let key = decoded else { throw .malformed(OpenSSLError.drain()) }
+        guard rest == 0 else {
+            EVP_PKEY_free(key)
+            throw .severalPrivateKeys
+        }
+        guard types.isEmpty || types.contains(EVP_PKEY_get_base_id(key)) else {
+            EVP_PKEY_free(key)
+            throw .malformed(OpenSSLError(reasons: ["a key of another type than its label"]))
+        }
+        return key
     }
 
     private static func decrypt(
@@ -51,22 +83,29 @@ enum KeyText {
     private static func decodeDER(
         _ bytes: [UInt8], _ passphrase: () throws(KeyError) -> [UInt8]?
     ) throws(KeyError) -> OpaquePointer {
-        let decoded = bytes.withUnsafeBufferPointer { buffer -> (key: OpaquePointer?, rest: Int) in
-            var cursor = buffer.baseAddress
-            let key = d2i_AutoPrivateKey(nil, &cursor, buffer.count)
-            let used = cursor.map { $0 - (buffer.baseAddress ?? $0) } ?? 0
-            return (key, buffer.count - used)
-        }
-        guard let key = decoded.key else {
+        let (decoded, rest) = readDER(bytes)
+        guard let key = decoded else {
             let error = OpenSSLError.drain()
             if isEncryptedDER(bytes) { return try decrypt(bytes, passphrase) }
             throw isPublicDER(bytes) ? .noPrivateKey : .malformed(error)
         }
-        guard decoded.rest == 0 else {
+        guard rest == 0 else {
             EVP_PKEY_free(key)
             throw .severalPrivateKeys
         }
         return key
+    }
+
+    /// The key that `der` begins with, in any unencrypted structure, and how many octets are behind it.
+    private static func readDER(_ der: [UInt8]) -> (key: OpaquePointer?, rest: Int) {
+        der.withUnsafeBufferPointer { buffer in
+            var cursor = buffer.baseAddress
+            let key = d2i_AutoPrivateKey(nil, &cursor, buffer.count)
+            // What OpenSSL tried before it found the right structure is no fault.
+            if key != nil { _ = OpenSSLError.drain() }
+            let used = cursor.map { $0 - (buffer.baseAddress ?? $0) } ?? 0
+            return (key, buffer.count - used)
+        }
     }
 
     /// One `EncryptedPrivateKeyInfo` (RFC 5958 §3) and nothing behind it.

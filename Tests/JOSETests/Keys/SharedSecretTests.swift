@@ -131,6 +131,64 @@ import Testing
         }
     }
 
+    /// Private and public keys and a certificate in every structure, in one line of base64.
+    @Test(arguments: [
+        ["genpkey", "-algorithm", "EC", "-pkeyopt", "ec_paramgen_curve:P-256"],
+        ["genpkey", "-algorithm", "RSA", "-pkeyopt", "rsa_keygen_bits:2048"],
+        ["genpkey", "-algorithm", "ED25519"],
+    ])
+    func `a key in a line of base64 is no secret`(kind: [String]) async throws {
+        let path = directory.file("key.pem")
+        try await runChecked(["openssl"] + kind + ["-out", path])
+        var forms: [[UInt8]] = []
+        for options in [["-outform", "DER"], ["-pubout", "-outform", "DER"]] {
+            forms.append(try await runChecked(["openssl", "pkey", "-in", path] + options))
+        }
+        forms.append(
+            try await runChecked([
+                "openssl", "req", "-x509", "-key", path, "-subj", "/CN=test", "-outform", "DER",
+            ]))
+        if !kind.contains("ED25519") {
+            forms.append(
+                try await runChecked([
+                    "openssl", "pkey", "-in", path, "-traditional", "-outform", "DER",
+                ]))
+        }
+        for (index, der) in forms.enumerated() {
+            let url = Base64URL.encode(der)
+            let plain = url.replacing("-", with: "+").replacing("_", with: "/")
+            let padding = String(repeating: "=", count: (4 - url.utf8.count % 4) % 4)
+            for text in [url, url + padding, plain, plain + padding, plain + padding + "\r\n"] {
+                #expect(error(text) == .isKey, "form \(index)")
+            }
+        }
+    }
+
+    @Test(arguments: [
+        #"{"kty":"EC","kty":"EC","crv":"P-256","d":"\#(good)"}"#, #"{"kty":"EC","d":"\#(good)""#,
+        #"{"kty":"RSA","d":"\#(good)",}"#, #"{'kty':'RSA','d':'\#(good)'}"#,
+        #"[{"kty":"oct","k":"\#(good)"}]"#, #"{"keys":[{"kty":"oct","k":"\#(good)"}]}"#,
+        " \t{\"d\":\"\(good)\"}", "\r\n[{\"d\":\"\(good)\"}]", "{\(good)", "[\(good)",
+    ])
+    func `what begins as JSON is no secret, whatever is wrong with it`(text: String) {
+        #expect(error(text) == .isKey)
+    }
+
+    @Test func `base64 of anything but one whole SEQUENCE may be a secret`() {
+        let body = (0..<40).map { UInt8($0 * 5) }
+        for octets in [
+            [0x30, 41] + body, [0x30, 39] + body, [0x31, 40] + body, [0x30, 0x80] + body,
+            [0x30, 0x81, 41] + body, [0x30, 0x85, 0, 0, 0, 0, 40] + body, [0x30, 0x82] + body,
+        ] {
+            #expect(error(Base64URL.encode(octets)) == nil)
+        }
+        for octets in [
+            [0x30, 40] + body, [0x30, 0x81, 40] + body, [0x30, 0x84, 0, 0, 0, 40] + body,
+        ] {
+            #expect(error(Base64URL.encode(octets)) == .isKey)
+        }
+    }
+
     @Test func `no key is made of a secret`() throws {
         #expect(throws: KeyError.self) {
             try PrivateKey(encoded: Array(Self.good.utf8))
