@@ -62,7 +62,7 @@ struct Doctor: Sendable {
                 if case .mints(let mints) = key.trial { diagnosis.dryMints += mints }
             }
         }
-        diagnosis.findings += KeyChecks.shared(facts.clients)
+        diagnosis.findings += KeyChecks.shared(facts.clients, among: facts.declaredKeys)
         diagnosis.findings += GateChecks.tokens(
             facts.shared, of: Set(facts.clients.map(\.tenant)))
         if facts.shared.server == nil,
@@ -88,6 +88,7 @@ struct Doctor: Sendable {
             guard let metadata = fetched.metadata[issuer] else { continue }
             diagnosis.findings += ProviderChecks.findings(metadata, of: issuer)
         }
+        let answers = await ask(facts.clients, fetched)
         for client in facts.clients {
             if let url = client.keySetURL(server), let keySet = fetched.keySets[url] {
                 diagnosis.findings += KeySetChecks.findings(client, keySet)
@@ -98,10 +99,40 @@ struct Doctor: Sendable {
             for issuer in client.settings.issuers {
                 guard let metadata = fetched.metadata[issuer] else { continue }
                 diagnosis.findings += RegistrationChecks.findings(client, at: issuer, metadata)
-                guard let answer = await probe?.ask(client, at: issuer, metadata) else { continue }
+                guard let answer = answers[.registration(client.id, at: issuer)] else { continue }
                 diagnosis.findings.append(
                     ProbeChecks.finding(answer, client, at: issuer, diagnosis.findings))
             }
         }
+    }
+
+    private struct Registration: Sendable {
+        let client: ClientFacts
+        let issuer: Issuer
+        let metadata: FetchedDocument
+    }
+
+    /// What providers answer to assertions, by registration; nothing where nobody is asked.
+    private func ask(
+        _ clients: [ClientFacts], _ fetched: NetworkFacts
+    ) async -> [FindingSubject: ProbeAnswer] {
+        guard let probe else { return [:] }
+        var registrations: [Registration] = []
+        for client in clients {
+            for issuer in client.settings.issuers {
+                guard let metadata = fetched.metadata[issuer] else { continue }
+                registrations.append(
+                    Registration(client: client, issuer: issuer, metadata: metadata))
+            }
+        }
+        let asked = await fewAtOnce(registrations) { registration in
+            await probe.ask(
+                registration.client, at: registration.issuer, registration.metadata)
+        }
+        var answers: [FindingSubject: ProbeAnswer] = [:]
+        for (registration, answer) in zip(registrations, asked) {
+            answers[.registration(registration.client.id, at: registration.issuer)] = answer
+        }
+        return answers
     }
 }

@@ -6,73 +6,6 @@ import Testing
 
 /// `broker doctor` over a database of its own; nobody is asked over the network.
 @Suite struct DoctorTests {
-    /// A deployment with one thing of each kind as it should be, but for what a test changes.
-    private struct World {
-        let base: AdministrationTests.World
-        let directory: TemporaryDirectory
-        /// A login that is a member of `broker_service` and nothing else.
-        let serviceURL: String
-
-        init(client: String = "", migrated: Bool = true) async throws {
-            base = try await AdministrationTests.World(migrated: migrated)
-            directory = try TemporaryDirectory()
-            serviceURL = base.url.replacing("user=postgres", with: "user=doctor_service_login")
-            guard migrated else { return }
-            try await query(
-                """
-                DO $$ BEGIN
-                    CREATE ROLE doctor_service_login LOGIN IN ROLE broker_service;
-                EXCEPTION WHEN duplicate_object OR unique_violation THEN NULL;
-                END $$
-                """)
-            #expect(try await base.broker("apply", try base.declare(client)).status == 0)
-            #expect(try await base.broker("token", "create", "--tenant", "acme").status == 0)
-            try await query("SELECT broker.rotate_nonce_secret()")
-        }
-
-        func query(_ sql: String) async throws {
-            _ = try await PostgresCluster.query(sql, at: base.url)
-        }
-
-        /// The configuration of a `serve` over the database.
-        func configuration(_ url: String? = nil, more: String = "") throws -> String {
-            let urlFile = try directory.write(Array("\(url ?? serviceURL)\n".utf8), to: "url")
-            return try directory.write(
-                Array(
-                    """
-                    {listen: {address: "127.0.0.1", port: 0}, public_url: "https://broker.example",
-                     database_url_file: "\(urlFile)", \(more)
-                     migrations_directory: "\(PostgresCluster.migrations)"}
-                    """.utf8), to: "broker.json5")
-        }
-
-        /// What `--json` says, with the exit code.
-        func doctor(_ words: String...) async throws -> Report {
-            let result = try await runProcess(
-                [
-                    "env", "DATABASE_URL=\(base.url)", BrokerProgram.path, "doctor", "--offline",
-                    "--json", "--migrations", PostgresCluster.migrations,
-                ] + words)
-            return Report(
-                result: result,
-                json: try JSONValue(parsing: Array(result.outputText.utf8.dropLast())))
-        }
-    }
-
-    private struct Report {
-        let result: ProcessResult
-        let json: JSONValue
-
-        var findings: [JSONValue] { json["findings"]?.array ?? [] }
-
-        func codes(_ level: String) -> [String] {
-            findings.filter { $0["level"]?.string == level }.compactMap { $0["code"]?.string }
-        }
-
-        /// Of logins that other tests made in the same cluster nothing is asked here.
-        var warnings: [String] { codes("warning").filter { !$0.hasPrefix("role.") } }
-    }
-
     @Test func `a deployment as it should be ends with 0 and nothing but ok`() async throws {
         let world = try await World()
         let report = try await world.doctor("--config", try world.configuration())
@@ -205,6 +138,50 @@ import Testing
                 == ["it may DELETE on assertion_jti; it may call bump_revision"])
     }
 
+    @Test func `a secret of transport tokens that 'serve' could not open is a fault`() async throws
+    {
+        let world = try await World()
+        let path = try world.directory.write(Array(Sample.secretText.utf8), to: "org.secret")
+        let tokens = """
+            transport_tokens: {secret: "file:\(path)", cid: "org-17", iss: "https://bank.example",
+                aud: "https://sso.example"}
+            """
+        #expect(try await world.base.broker("apply", try world.base.declare(tokens)).status == 0)
+        let good = try await world.doctor()
+        #expect(good.codes("fault").isEmpty)
+        #expect(good.codes("ok").contains("secret.usable"))
+        #expect(!good.result.outputText.contains(Sample.secretText))
+        try await runChecked(["chmod", "604", path])
+        #expect(try await world.doctor().codes("fault") == ["secret.unusable"])
+        try await runChecked(["rm", path])
+        let gone = try await world.doctor()
+        #expect(gone.result.status == 1)
+        #expect(gone.codes("fault") == ["secret.unusable"])
+        let fault = gone.findings.first { $0["code"]?.string == "secret.unusable" }
+        #expect(fault?["client_id"]?.string == "app")
+        #expect(fault?["detail"]?.string?.contains("org.secret") == true)
+        _ = try world.directory.write(Array("canary".utf8), to: "org.secret")
+        let short = try await world.doctor()
+        #expect(short.codes("fault") == ["secret.unusable"])
+        #expect(!short.result.outputText.contains("canary"))
+    }
+
+    @Test func `a key that another client has too is told with --client as well`() async throws {
+        let world = try await World()
+        let client =
+            "{alg: \"ES256\", issuers: [\"\(Sample.issuer)\"], gates: [\"dpop\"], keys: [{uri: \"\(world.base.keyURI)\", state: \"active\"}]}"
+        let declaration = try world.directory.write(
+            Array("{tenants: {acme: {clients: {app: \(client), web: \(client)}}}}".utf8),
+            to: "two.json5")
+        #expect(try await world.base.broker("apply", declaration).status == 0)
+        #expect(try await world.doctor().warnings == ["key.shared", "key.shared"])
+        let one = try await world.doctor("--client", "app")
+        #expect(one.warnings == ["key.shared"])
+        // The other is not looked at.
+        #expect(!one.findings.contains { $0["client_id"]?.string == "web" })
+        #expect(one.codes("ok").count(where: { $0 == "key.signs" }) == 1)
+    }
+
     @Test func `each way a database fails has its code, and the exit code is 1`() async throws {
         let world = try await World(migrated: false)
         #expect(try await world.doctor().codes("fault") == ["schema.missing"])
@@ -213,6 +190,7 @@ import Testing
         for (url, code) in [
             ("postgresql://u:canary-password@127.0.0.1:1/db", "database.unreachable"),
             ("password=canary-password nonsense", "database.malformed_url"),
+            ("postgres://u:canary-password/x@127.0.0.1/db", "database.malformed_url"),
         ] {
             let report = try await world.doctor("--database-url", url)
             #expect(report.result.status == 1)

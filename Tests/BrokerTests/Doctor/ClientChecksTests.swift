@@ -10,11 +10,12 @@ import Testing
 
     private func client(
         _ id: String = "app", settings: ClientSettings? = nil, tenantLimit: LimitSettings? = nil,
-        keys: [KeyFacts] = []
+        keys: [KeyFacts] = [], secret: SecretFacts? = nil
     ) throws -> ClientFacts {
         ClientFacts(
             id: try Sample.clientId(id), tenant: try Sample.tenantId(),
-            settings: try settings ?? Sample.settings(), tenantLimit: tenantLimit, keys: keys)
+            settings: try settings ?? Sample.settings(), tenantLimit: tenantLimit, keys: keys,
+            secret: secret)
     }
 
     private func key(
@@ -90,11 +91,31 @@ import Testing
             try client("a", keys: [try key(jwk: jwk)]), try client("b", keys: [try key(jwk: jwk)]),
             try client("c", keys: [try key()]),
         ]
-        let findings = KeyChecks.shared(clients)
+        let declared = Dictionary(
+            uniqueKeysWithValues: clients.map { ($0.id, $0.keys.map(\.key)) })
+        let findings = KeyChecks.shared(clients, among: declared)
         #expect(findings.map(\.code) == [.keyShared, .keyShared])
         #expect(
             findings.map(\.subject)
                 == [.client(try Sample.clientId("a")), .client(try Sample.clientId("b"))])
+        // Of the one that is looked at it is told, though the other is not looked at.
+        for (place, other) in [(0, "b"), (1, "a")] {
+            let alone = KeyChecks.shared([clients[place]], among: declared)
+            #expect(alone.map(\.subject) == [.client(clients[place].id)])
+            #expect(alone.first?.detail.contains("\"\(other)\"") == true)
+        }
+        #expect(KeyChecks.shared([clients[2]], among: declared).isEmpty)
+    }
+
+    @Test func `a secret is told by whether it can be used, and by where it lies`() throws {
+        let uri = "file:/s"
+        let good = try client(keys: [try key()], secret: SecretFacts(uri: uri, fault: nil))
+        #expect(KeyChecks.findings(good).map(\.code) == [.keySigns, .secretUsable])
+        let bad = try client(keys: [try key()], secret: SecretFacts(uri: uri, fault: "gone"))
+        let findings = KeyChecks.findings(bad)
+        #expect(findings.map(\.code) == [.keySigns, .secretUnusable])
+        #expect(findings.last?.detail.contains("\"file:/s\": gone") == true)
+        #expect(findings.last?.level == .fault)
     }
 
     // MARK: Gates

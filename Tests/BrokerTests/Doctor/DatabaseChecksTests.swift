@@ -77,11 +77,14 @@ import Testing
 
     private func role(
         login: Bool = true, service: Bool = true, superuser: Bool = false,
-        attributes: [String] = [], writes: [String] = [], calls: [String] = []
+        superusers: [String] = [], serverRoles: [String] = [], owns: Bool = false,
+        creates: Bool = false, attributes: [String] = [], writes: [String] = [],
+        calls: [String] = []
     ) -> RoleFacts.Role {
         RoleFacts.Role(
             name: "token-broker", canLogin: login, isConfigured: false, isService: service,
-            isSuperuser: superuser, attributes: attributes, writes: writes, calls: calls)
+            isSuperuser: superuser, superusers: superusers, serverRoles: serverRoles, owns: owns,
+            creates: creates, attributes: attributes, writes: writes, calls: calls)
     }
 
     private func codes(_ roles: RoleFacts.Role..., hasServiceRole: Bool = true) -> [FindingCode] {
@@ -94,6 +97,10 @@ import Testing
 
     @Test func `each power too much makes a role too strong`() {
         #expect(codes(role(superuser: true)) == [.roleTooStrong])
+        #expect(codes(role(superusers: ["postgres"])) == [.roleTooStrong])
+        #expect(codes(role(serverRoles: ["pg_read_server_files"])) == [.roleTooStrong])
+        #expect(codes(role(owns: true)) == [.roleTooStrong])
+        #expect(codes(role(creates: true)) == [.roleTooStrong])
         #expect(codes(role(attributes: ["CREATEROLE"])) == [.roleTooStrong])
         #expect(codes(role(writes: ["DELETE on assertion_jti"])) == [.roleTooStrong])
         #expect(codes(role(calls: ["bump_revision"])) == [.roleTooStrong])

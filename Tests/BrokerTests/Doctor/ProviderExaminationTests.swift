@@ -224,6 +224,24 @@ import Testing
     }
 
     @Test(arguments: [
+        ([String](), true), (["3600"], false), (["1"], false), (["0", "3600"], false),
+        (["soon"], false),
+        (["-1"], false), (["0, 3600"], false), (["99999999999999999999"], false),
+        (["0"], true), (["000"], true),
+    ])
+    func `the Date of an answer that lay in a cache says nothing about the provider's clock`(
+        ages: [String], counts: Bool
+    ) async throws {
+        let expected: FindingCode = counts ? .clockProviderOff : .clockProviderUnknown
+        for ahead: Int64 in [3_600_000_000, -3_600_000_000] {
+            let (codes, _) = try await codes(ahead: ahead) { origin, _ in
+                .document(Metadata(origin).text, headers: ages.map { (name: "Age", value: $0) })
+            }
+            #expect(codes == [expected])
+        }
+    }
+
+    @Test(arguments: [
         ("https://idp.example", "https://idp.example/", "a slash more"),
         ("https://idp.example/", "https://idp.example", "lacks the slash"),
         ("https://IDP.example", "https://idp.example", "written otherwise"),

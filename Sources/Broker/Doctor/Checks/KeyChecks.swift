@@ -17,16 +17,19 @@ enum KeyChecks {
         for kid in Set(kids).sorted() where kids.count(where: { $0 == kid }) > 1 {
             findings.append(Finding(.keyDuplicateKid, subject, "kid \(quoted(kid))"))
         }
+        if let secret = client.secret { findings.append(judge(secret, subject)) }
         return findings
     }
 
-    /// Keys that more than one client signs with.
-    static func shared(_ clients: [ClientFacts]) -> [Finding] {
+    /// Keys of these clients that another client signs with too.
+    ///
+    /// - Parameter declared: the keys of every client, looked at or not.
+    static func shared(
+        _ clients: [ClientFacts], among declared: [ClientId: [Declaration.Key]]
+    ) -> [Finding] {
         var owners: [PublicJWK.Material: Set<ClientId>] = [:]
-        for client in clients {
-            for key in client.keys {
-                owners[key.key.publicJWK.material, default: []].insert(client.id)
-            }
+        for (id, keys) in declared {
+            for key in keys { owners[key.publicJWK.material, default: []].insert(id) }
         }
         return clients.flatMap { client in
             client.keys.compactMap { key -> Finding? in
@@ -38,6 +41,14 @@ enum KeyChecks {
                 )
             }
         }
+    }
+
+    private static func judge(_ secret: SecretFacts, _ subject: FindingSubject) -> Finding {
+        let uri = quoted(secret.uri)
+        guard let fault = secret.fault else {
+            return Finding(.secretUsable, subject, "transport_tokens: \(uri) can be used")
+        }
+        return Finding(.secretUnusable, subject, "transport_tokens: \(uri): \(fault)")
     }
 
     private static func judge(

@@ -25,7 +25,11 @@ enum ProviderChecks {
         }
         if fetched.wasAnswered, fetched.clock == nil {
             findings.append(
-                Finding(.clockProviderUnknown, subject, "its answer has no Date that can be read"))
+                Finding(
+                    .clockProviderUnknown, subject,
+                    fetched.isFromCache
+                        ? "its answer comes from a cache (Age), so its Date tells nothing"
+                        : "its answer has no Date that can be read"))
         }
         switch fetched.document {
         case .failure(let fault):

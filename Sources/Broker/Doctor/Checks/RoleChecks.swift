@@ -32,7 +32,16 @@ enum RoleChecks {
 
     private static func powers(of role: RoleFacts.Role) -> [String] {
         if role.isSuperuser { return ["it is a superuser"] }
+        // Nothing of the rest matters to a superuser.
+        if !role.superusers.isEmpty {
+            return ["it can become a superuser: \(quoted(role.superusers))"]
+        }
         var powers: [String] = []
+        if !role.serverRoles.isEmpty {
+            powers.append("it is a member of \(role.serverRoles.joined(separator: ", "))")
+        }
+        if role.owns { powers.append("it owns the schema broker, or something in it") }
+        if role.creates { powers.append("it may CREATE in the schema broker") }
         if !role.attributes.isEmpty {
             powers.append("it has \(role.attributes.joined(separator: ", "))")
         }

@@ -81,7 +81,8 @@ struct DatabaseExamination: Sendable {
     private func roles() async throws(PostgresError) -> RoleFacts {
         let present = try await connection.query(
             "SELECT EXISTS (SELECT FROM pg_roles WHERE rolname = 'broker_service') AS present")
-        let rows = try await connection.query(Self.rolesQuestion, .boolean(isServiceLogin))
+        let rows = try await connection.query(
+            RoleQuestion.sql, .boolean(isServiceLogin))
         return RoleFacts(
             hasServiceRole: try present.first?.boolean("present") ?? false,
             roles: try rows.map { (row) throws(PostgresError) in
@@ -90,52 +91,24 @@ struct DatabaseExamination: Sendable {
                     isConfigured: try row.boolean("configured"),
                     isService: try row.boolean("service"),
                     isSuperuser: try row.boolean("superuser"),
+                    superusers: try row.lines("superusers"),
+                    serverRoles: try row.list("server_roles"), owns: try row.boolean("owns"),
+                    creates: try row.boolean("creates"),
                     attributes: try row.list("attributes"),
                     writes: try row.list("writes").map { $0.replacing("/", with: " on ") },
                     calls: try row.list("calls"))
             })
     }
-
-    /// `broker_service`, its members, theirs, and with $1 whoever asks. What the service needs is left out: it adds to
-    /// `consumed_jti` itself, and reaches everything else through functions.
-    private static let rolesQuestion = """
-        WITH RECURSIVE service AS (
-            SELECT oid FROM pg_roles WHERE rolname = 'broker_service'
-            UNION
-            SELECT m.member FROM pg_auth_members m JOIN service s ON m.roleid = s.oid
-        )
-        SELECT r.rolname AS name, r.rolcanlogin AS login, r.rolsuper AS superuser,
-            $1::boolean AND r.rolname = current_user AS configured,
-            r.oid IN (SELECT oid FROM service) AS service,
-            array_remove(ARRAY[
-                CASE WHEN r.rolcreaterole THEN 'CREATEROLE' END, CASE WHEN r.rolcreatedb THEN 'CREATEDB' END,
-                CASE WHEN r.rolbypassrls THEN 'BYPASSRLS' END, CASE WHEN r.rolreplication THEN 'REPLICATION' END
-            ], NULL)::text AS attributes,
-            ARRAY(
-                SELECT DISTINCT p.name || '/' || t.name FROM pg_class c
-                CROSS JOIN regexp_replace(c.relname, '_[0-9]{2}$', '') AS t (name)
-                CROSS JOIN (VALUES ('INSERT'), ('UPDATE'), ('DELETE'), ('TRUNCATE')) AS p (name)
-                WHERE c.relnamespace = 'broker'::regnamespace AND c.relkind IN ('r', 'p')
-                    AND has_table_privilege(r.oid, c.oid, p.name)
-                    AND NOT (p.name = 'INSERT' AND t.name = 'consumed_jti')
-                ORDER BY 1
-            )::text AS writes,
-            ARRAY(
-                SELECT p.proname FROM pg_proc p
-                WHERE p.pronamespace = 'broker'::regnamespace
-                    AND p.proname IN ('bump_revision', 'override_limit', 'lift_override', 'clear_limit')
-                    AND has_function_privilege(r.oid, p.oid, 'EXECUTE')
-                ORDER BY p.proname
-            )::text AS calls
-        FROM pg_roles r
-        WHERE r.oid IN (SELECT oid FROM service) OR ($1::boolean AND r.rolname = current_user)
-        ORDER BY r.rolname
-        """
 }
 
 extension SQLRow {
     /// Plain words between blanks, or a `text[]` of such in Postgres's notation.
     fileprivate func list(_ column: String) throws(PostgresError) -> [String] {
         try text(column).split { " {},\"".contains($0) }.map(String.init)
+    }
+
+    /// One item a line: names may have blanks.
+    fileprivate func lines(_ column: String) throws(PostgresError) -> [String] {
+        try text(column).split(separator: "\n").map(String.init)
     }
 }

@@ -5,6 +5,8 @@ import JOSE
 struct DirectoryExamination: Sendable {
     struct Facts: Sendable {
         let clients: [ClientFacts]
+        /// Of every client, looked at or not.
+        let declaredKeys: [ClientId: [Declaration.Key]]
         let shared: SharedFacts
     }
 
@@ -27,18 +29,17 @@ struct DirectoryExamination: Sendable {
             $0.id < $1.id
         }
         guard wanted == nil || !clients.isEmpty else { return nil }
-        var facts: [ClientFacts] = []
-        for client in clients {
-            facts.append(
-                ClientFacts(
-                    id: client.id, tenant: client.tenant, settings: client.settings,
-                    tenantLimit: client.tenantSettings.limit,
-                    keys: await keys.examine(
-                        rows.keys[client.id] ?? [], of: client,
-                        ages: rows.keyAges[client.id] ?? [:])))
+        let (declared, ages) = (rows.keys, rows.keyAges)
+        let facts = await fewAtOnce(clients) { client in
+            ClientFacts(
+                id: client.id, tenant: client.tenant, settings: client.settings,
+                tenantLimit: client.tenantSettings.limit,
+                keys: await keys.examine(
+                    declared[client.id] ?? [], of: client, ages: ages[client.id] ?? [:]),
+                secret: await keys.examineSecret(of: client))
         }
         return Facts(
-            clients: facts,
+            clients: facts, declaredKeys: declared,
             shared: SharedFacts(
                 tokens: rows.tokens, endlessTokens: endless,
                 nonceAges: rows.nonceSecrets.map(\.age),

@@ -8,7 +8,7 @@ struct DocumentFetcher: Sendable {
 
     /// - Parameter maximumLength: octets.
     func get(_ url: String, maximumLength: Int) async -> FetchedDocument {
-        guard let endpoint = ProviderEndpoint(url) else {
+        guard let endpoint = ProviderEndpoint(url, takesPlain: true) else {
             return FetchedDocument(url: url, document: .failure(.notAllowed))
         }
         let asked = clock.microseconds()
@@ -18,7 +18,9 @@ struct DocumentFetcher: Sendable {
         case .lost(let reason), .unsent(let reason):
             return FetchedDocument(url: url, document: .failure(FetchFault(reason)))
         case .answer(let answer):
-            let date = answer.headers.first("Date").flatMap(HTTPDate.seconds)
+            let isCached = Self.isCached(answer.headers.values("Age"))
+            // What a cache kept has the Date of then (RFC 9111 §4.2.3).
+            let date = isCached ? nil : answer.headers.first("Date").flatMap(HTTPDate.seconds)
             return FetchedDocument(
                 url: url, document: Self.document(answer, maximumLength),
                 clock: date.map {
@@ -27,7 +29,16 @@ struct DocumentFetcher: Sendable {
                         // It shows whole seconds.
                         latest: $0 * 1_000_000 + 999_999)
                 },
-                maximumAge: Self.maximumAge(answer.headers.values("Cache-Control")))
+                maximumAge: Self.maximumAge(answer.headers.values("Cache-Control")),
+                isFromCache: isCached)
+        }
+    }
+
+    /// Whether an answer may have lain in a cache: any `Age` but zero says so, and one that cannot be read as well.
+    private static func isCached(_ ages: [String]) -> Bool {
+        ages.contains { age in
+            let digits = age.drop { $0 == " " || $0 == "\t" }
+            return digits.isEmpty || !digits.allSatisfy { $0 == "0" }
         }
     }
 

@@ -19,6 +19,17 @@ struct KeyExamination: Sendable {
         return facts
     }
 
+    /// Opens the secret of a client's transport tokens, as `serve` does when it starts.
+    func examineSecret(of client: DeclarationRows.Client) async -> SecretFacts? {
+        guard let uri = client.settings.transportTokens?.secretURI else { return nil }
+        do throws(SharedSecretError) {
+            _ = try await keys.secret(uri: uri)
+            return SecretFacts(uri: uri, fault: nil)
+        } catch {
+            return SecretFacts(uri: uri, fault: "\(error)")
+        }
+    }
+
     private func trial(
         _ key: Declaration.Key, _ client: DeclarationRows.Client, _ published: [PublicJWK]
     ) async -> KeyTrial {

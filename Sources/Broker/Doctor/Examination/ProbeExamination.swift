@@ -15,7 +15,8 @@ struct ProbeExamination: Sendable {
         guard let active = client.activeKey, case .mints = active.trial,
             case .success(let json) = metadata.document,
             case .usable(let url) = MetadataDocument(json).endpoint("token_endpoint"),
-            let endpoint = ProviderEndpoint(url),
+            let endpoint = ProviderEndpoint(
+                url, takesPlain: HTTPTargetURI(issuer.rawValue)?.isSecure == false),
             let loaded = try? await keys.key(
                 uri: active.key.uri, publicJWK: active.key.publicJWK)
         else { return nil }

@@ -8,6 +8,8 @@ struct ClientFacts: Sendable {
     let settings: ClientSettings
     let tenantLimit: LimitSettings?
     let keys: [KeyFacts]
+    /// `nil` for a client without transport tokens.
+    var secret: SecretFacts?
 
     var activeKey: KeyFacts? { keys.first { $0.key.state == .active } }
 
@@ -29,6 +31,13 @@ struct KeyFacts: Sendable {
     /// Seconds it has been in its present state, on the database's clock.
     let age: Int64
     let trial: KeyTrial
+}
+
+/// The declared secret of a client's transport tokens, and what came of opening it.
+struct SecretFacts: Sendable, Equatable {
+    let uri: String
+    /// Why it cannot be used, without any of its text; `nil` when it can.
+    let fault: String?
 }
 
 /// What came of opening a key and signing with it.

@@ -30,6 +30,7 @@ struct DatabaseFacts: Sendable {
 
 /// What those may do who can log in as the service.
 struct RoleFacts: Sendable, Equatable {
+    /// A login or `broker_service`, with all it may do itself or as a role that it can become.
     struct Role: Sendable, Equatable {
         let name: String
         let canLogin: Bool
@@ -38,6 +39,14 @@ struct RoleFacts: Sendable, Equatable {
         /// A member of `broker_service`, directly or not, or that role itself.
         let isService: Bool
         let isSuperuser: Bool
+        /// Superusers it can become.
+        var superusers: [String] = []
+        /// Roles of the server itself that it can become, such as `pg_execute_server_program`.
+        var serverRoles: [String] = []
+        /// Whether the schema, or something in it, is its own.
+        var owns = false
+        /// Whether it may add tables and functions to the schema.
+        var creates = false
         /// Attributes no service needs, such as `CREATEROLE`.
         let attributes: [String]
         /// Tables it may change and the service need not, such as `DELETE on client`.

@@ -4,10 +4,12 @@ import JOSE
 struct FetchedDocument: Sendable {
     let url: String
     let document: Result<JSONValue, FetchFault>
-    /// By the `Date` of the answer; `nil` without one.
+    /// By the `Date` of the answer; `nil` without one, or when a cache gave it.
     var clock: ClockComparison?
     /// Seconds a cache may keep it; `nil` when it does not say.
     var maximumAge: Int64?
+    /// Whether it may have lain in a cache, by its `Age`.
+    var isFromCache = false
 
     /// Whether anybody answered over HTTP at all.
     var wasAnswered: Bool {

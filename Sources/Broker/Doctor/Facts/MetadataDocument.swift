@@ -51,7 +51,10 @@ struct MetadataDocument: Sendable {
 
     func endpoint(_ member: String) -> Endpoint {
         guard let value = json[member], !value.isNull else { return .absent }
-        guard let text = value.string, let endpoint = ProviderEndpoint(text) else {
+        guard let text = value.string,
+            let endpoint = ProviderEndpoint(
+                text, takesPlain: issuer.flatMap(HTTPTargetURI.init)?.isSecure == false)
+        else {
             return .unusable(value.string ?? "")
         }
         return .usable(endpoint.url)

@@ -3,7 +3,7 @@ extension FindingCode {
     var advice: String {
         switch self {
         case .databaseReachable, .schemaCurrent, .roleRestricted, .clockAgrees, .keySigns,
-            .gateOpen, .limitsFit:
+            .secretUsable, .gateOpen, .limitsFit:
             ""
         case .databaseMalformedURL:
             "give a libpq URI or keyword list, such as postgresql://host/broker"
@@ -26,7 +26,8 @@ extension FindingCode {
             "run 'broker apply' with the declaration again; if that fails, restore the row by hand"
         case .declarationEmpty: "declare tenants and clients with 'broker apply'"
         case .roleTooStrong:
-            "let 'broker serve' log in as a member of broker_service and of nothing else, not as an owner or superuser"
+            "let 'broker serve' log in as a member of broker_service and of nothing else, not as an owner or superuser; "
+                + "REVOKE whatever else is named"
         case .roleUnused:
             "GRANT broker_service to the login of 'broker serve', so that it need not be a stronger one"
         case .roleMissing:
@@ -36,7 +37,8 @@ extension FindingCode {
         case .clockProviderDrifts, .clockProviderOff:
             "let NTP discipline this machine; if it is right, tell the provider, and meanwhile set backdating "
                 + "(at most 10 s) or a longer lifetime"
-        case .clockProviderUnknown: "ask the provider to send Date (RFC 9110 §6.6.1)"
+        case .clockProviderUnknown:
+            "ask the provider to send Date (RFC 9110 §6.6.1), and not to have its metadata come from a cache (Age)"
         case .keyNoneActive: "declare one key of the client active"
         case .keyUnusable:
             "mend what is named, or change to another key; where only the service's user may read it, run doctor as that user"
@@ -48,6 +50,8 @@ extension FindingCode {
         case .keyDuplicateKid:
             "give each key a kid of its own; without one, its thumbprint is taken"
         case .keyShared: "give each client a key of its own (FAPI 2.0 §6.8)"
+        case .secretUnusable:
+            "put the organisation's secret there, readable by the service's user alone; without it 'broker serve' does not start"
         case .gateNoToken: "make one with 'broker token create', or take the gate away"
         case .gateNoCertificates:
             "give tls.client_authority_file or trusted_proxies.client_certificates to serve, or take the gate away"

@@ -39,6 +39,10 @@ enum FindingCode: String, Sendable, CaseIterable {
     case keyDuplicateKid = "key.duplicate_kid"
     case keyShared = "key.shared"
 
+    // Secrets of transport tokens
+    case secretUsable = "secret.usable"
+    case secretUnusable = "secret.unusable"
+
     // Gates and tokens
     case gateOpen = "gate.open"
     case gateNoToken = "gate.no_token"
@@ -115,7 +119,8 @@ extension FindingCode {
     var level: FindingLevel {
         switch self {
         case .databaseReachable, .schemaCurrent, .roleRestricted, .clockAgrees, .keySigns,
-            .gateOpen, .limitsFit, .providerDiscovered, .jwksListsActiveKey, .probeAccepted:
+            .secretUsable, .gateOpen, .limitsFit, .providerDiscovered, .jwksListsActiveKey,
+            .probeAccepted:
             .ok
         case .schemaNewer, .declarationEmpty, .roleTooStrong, .roleUnused, .roleMissing,
             .clockDatabaseDrifts, .clockProviderDrifts, .clockProviderUnknown, .keyNextUnusable,
@@ -128,7 +133,8 @@ extension FindingCode {
             .databaseNotDurable, .databaseRefused, .schemaMissing, .schemaOutdated,
             .schemaContradicts, .declarationUnreadable, .clockDatabaseOff, .clockProviderOff,
             .keyNoneActive, .keyUnusable, .keyWrongAlgorithm, .keyAssertionRejected,
-            .keyDuplicateKid, .gateNoToken, .gateNoCertificates, .limitsBelowSignIn,
+            .keyDuplicateKid, .secretUnusable, .gateNoToken, .gateNoCertificates,
+            .limitsBelowSignIn,
             .providerUnreachable, .providerTLS, .providerTimedOut, .providerRedirect,
             .providerStatus, .providerTooLarge, .providerNotJSON, .providerIssuerMismatch,
             .providerTokenEndpointMissing, .providerChallengeEndpointMissing,

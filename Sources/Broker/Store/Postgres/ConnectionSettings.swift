@@ -12,9 +12,11 @@ struct ConnectionSettings {
         ("client_encoding", "UTF8"),
     ]
 
-    /// `nil` when libpq cannot read it.
+    /// `nil` when libpq cannot read it, or would read something else than was meant.
     init?(_ conninfo: String) {
-        guard let options = PQconninfoParse(conninfo, nil) else { return nil }
+        guard !ConnectionString.hasStrayAt(conninfo),
+            let options = PQconninfoParse(conninfo, nil)
+        else { return nil }
         defer { PQconninfoFree(options) }
         var option = options
         while let keyword = option.pointee.keyword {
@@ -22,6 +24,9 @@ struct ConnectionSettings {
                 values.append((String(cString: keyword), String(cString: value)))
             }
             option += 1
+        }
+        guard values.allSatisfy({ ConnectionString.isGood($0.value, for: $0.keyword) }) else {
+            return nil
         }
         for (keyword, value) in Self.defaults
         where !values.contains(where: { $0.keyword == keyword }) {

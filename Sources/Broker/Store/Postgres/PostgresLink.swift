@@ -20,10 +20,10 @@ final class PostgresLink: @unchecked Sendable {
         self.connection = connection
         // The default writes them to standard error, past the log.
         PQsetNoticeReceiver(connection, { _, _ in }, nil)
-        guard PQstatus(connection) != CONNECTION_BAD else { throw .cannotConnect(lastMessage) }
+        guard PQstatus(connection) != CONNECTION_BAD else { throw .noConnection(lastMessage) }
         var waitsFor = PGRES_POLLING_WRITING
         while waitsFor != PGRES_POLLING_OK {
-            if waitsFor == PGRES_POLLING_FAILED { throw .cannotConnect(lastMessage) }
+            if waitsFor == PGRES_POLLING_FAILED { throw .noConnection(lastMessage) }
             let events = waitsFor == PGRES_POLLING_READING ? POLLIN : POLLOUT
             guard wait(for: Int16(events), until: deadline) else {
                 throw .cannotConnect("no answer in time")
