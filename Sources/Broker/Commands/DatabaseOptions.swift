@@ -40,6 +40,9 @@ extension CommandError {
         switch error.sqlState {
         case "42P01", "3F000":
             self = .unavailable("the database has no broker schema yet; run 'broker migrate' first")
+        case "42883", "42703":
+            self = .unavailable(
+                "the database has an older broker schema; run 'broker migrate' first")
         default:
             self = .unavailable("database: \(error)")
         }

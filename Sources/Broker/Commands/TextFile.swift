@@ -23,14 +23,14 @@ enum TextFile {
 
     /// Makes a file that only its owner can read; refuses when there is one already, so that no key is ever overwritten.
     ///
-    /// It gets its name once all of it is on disk: whoever is ended on the way leaves nothing behind.
+    /// It gets its name once all of it is on disk: whoever is ended on the way leaves nothing in the way of the next try.
     static func createPrivate(_ path: String, _ bytes: [UInt8]) throws(CommandError) {
         let folder = path.lastIndex(of: "/").map { String(path[...$0]) } ?? "."
         let descriptor = open(folder, O_WRONLY | O_CLOEXEC | nameless, 0o600)
         guard descriptor >= 0 else {
             // A file system that has no nameless files.
             if [EOPNOTSUPP, EISDIR, EINVAL].contains(errno) {
-                return try createPrivateByName(path, bytes)
+                return try createPrivateByName(path, in: folder, bytes)
             }
             throw .refused("\(path): \(reason(errno))")
         }
@@ -46,19 +46,20 @@ enum TextFile {
     /// `O_TMPFILE`, which is not imported into Swift.
     private static let nameless = O_DIRECTORY | 0o20_000_000
 
+    /// The same where files need a name: written beside it first.
     private static func createPrivateByName(
-        _ path: String, _ bytes: [UInt8]
+        _ path: String, in folder: String, _ bytes: [UInt8]
     ) throws(CommandError) {
-        let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else { throw .refused("\(path): \(reason(errno))") }
-        defer { close(descriptor) }
-        do {
-            try write(bytes, to: descriptor, path)
-        } catch {
-            // Half a key would only stand in the way of the next try.
-            unlink(path)
-            throw error
+        let draft = "\(path).\(getpid()).new"
+        let descriptor = open(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw .refused("\(draft): \(reason(errno))") }
+        defer {
+            close(descriptor)
+            unlink(draft)
         }
+        try write(bytes, to: descriptor, draft)
+        guard link(draft, path) == 0 else { throw .refused("\(path): \(reason(errno))") }
+        try keepName(in: folder, path)
     }
 
     /// A name is on disk when its folder is.

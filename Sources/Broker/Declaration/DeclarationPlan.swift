@@ -41,7 +41,7 @@ struct DeclarationPlan: Sendable {
                 planClient(
                     client, tenant: tenant.id, over: existing[client.id],
                     keys: rows.keys[client.id] ?? [], ages: rows.keyAges[client.id] ?? [:],
-                    keysNow: keysNow)
+                    scheduled: Set((rows.takeovers[client.id] ?? [:]).keys), keysNow: keysNow)
             }
         }
         let declaredClients = Set(declaration.tenants.flatMap { $0.clients.map(\.id) })
@@ -73,7 +73,7 @@ struct DeclarationPlan: Sendable {
 
     private mutating func planClient(
         _ client: Declaration.Client, tenant: TenantId, over row: DeclarationRows.Client?,
-        keys: [Declaration.Key], ages: [String: Int64], keysNow: Bool
+        keys: [Declaration.Key], ages: [String: Int64], scheduled: Set<String>, keysNow: Bool
     ) {
         var changes: [String] = []
         if let row {
@@ -91,7 +91,7 @@ struct DeclarationPlan: Sendable {
         if !keysNow, let row {
             let overlap = KeyOverlap(
                 client: client.id, stored: keys.map { ($0, ages[$0.kid] ?? 0) },
-                lifetime: row.longestLifetime)
+                lifetime: row.longestLifetime, scheduled: scheduled)
             conflicts += overlap.conflicts(client.keys)
         }
         lines += changes + keyChanges

@@ -81,6 +81,10 @@ struct KeyLife: Sendable {
             }
             return .alreadySo
         }
+        if let other = stored.first(where: { $0.key.uri == key.uri }) {
+            return .refused(
+                "\(key.uri) is where key \(other.key.kid) is; another key needs another place")
+        }
         guard !stored.contains(where: { $0.key.kid == key.kid }) else {
             return .refused("kid \(key.kid) is another key already; a key id is never used twice")
         }

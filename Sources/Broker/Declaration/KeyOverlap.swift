@@ -10,6 +10,8 @@ struct KeyOverlap {
     let stored: [(key: Declaration.Key, age: Int64)]
     /// How long the longest-lived thing that the keys sign lived until now, in seconds.
     let lifetime: Int64
+    /// The kids of pending keys that are to take over by themselves.
+    var scheduled: Set<String> = []
 
     /// Seconds a key is published before it signs: what a provider may keep, and what replicas may take to learn of it.
     static let published = Int64(KeySetRoute.maximumAge) + 10
@@ -27,9 +29,16 @@ struct KeyOverlap {
     }
 
     private func tooEarly(_ key: Declaration.Key) -> String? {
-        guard key.state == .active else { return nil }
+        guard key.state != .pending else { return nil }
         let published = Self.published
-        guard let row = stored.first(where: { $0.key.kid == key.kid }) else {
+        let row = stored.first { $0.key.kid == key.kid }
+        // Else it could be made active a moment later, without ever having been published for long enough.
+        if key.state == .retiring, row == nil || row?.key.state == .pending {
+            return
+                "client \(client): key \(key.kid) never signed; declare it pending, not retiring"
+        }
+        guard key.state == .active else { return nil }
+        guard let row else {
             return
                 "client \(client): key \(key.kid) is new; declare it pending for \(published) s before it signs"
         }
@@ -49,7 +58,10 @@ struct KeyOverlap {
                 "client \(client): key \(row.key.kid) has signed; declare it retiring, not pending"
         }
         switch row.key.state {
-        case .pending: return nil
+        case .pending:
+            guard scheduled.contains(row.key.kid) else { return nil }
+            return
+                "client \(client): key \(row.key.kid) is to take over; declare it pending, or take that back with 'broker key activate --at never'"
         case .active:
             return
                 "client \(client): key \(row.key.kid) signs; declare it retiring for \(needed) s before it goes"

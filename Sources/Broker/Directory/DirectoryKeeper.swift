@@ -9,6 +9,8 @@ final class DirectoryKeeper: Sendable {
         var current: Directory?
         /// When the database last had no newer one than `current`.
         var confirmedAt: MonotonicTime?
+        /// Whether a newer one was there and could not be loaded.
+        var isBehind = false
         var isLoading = false
         var waiting: [(revision: Int64, resume: @Sendable () -> Void)] = []
         var replacements: [(load: Loader, done: CheckedContinuation<Directory, any Error>)] = []
@@ -16,6 +18,7 @@ final class DirectoryKeeper: Sendable {
         mutating func take(_ directory: Directory, confirmedAt moment: MonotonicTime) {
             current = directory
             confirmedAt = moment
+            isBehind = false
         }
     }
 
@@ -45,11 +48,15 @@ final class DirectoryKeeper: Sendable {
         }
     }
 
+    /// Whether the newest declaration could not be loaded: then no mint commits, since none may on an older one.
+    var isBehind: Bool { state.withLock { $0.isBehind } }
+
     /// Notes that a database that was asked at `moment` has no newer revision than this one.
     func confirm(_ revision: Int64, at moment: MonotonicTime) {
         state.withLock { state in
             guard state.current?.revision == revision else { return }
             state.confirmedAt = max(state.confirmedAt ?? moment, moment)
+            state.isBehind = false
         }
     }
 
@@ -110,6 +117,7 @@ final class DirectoryKeeper: Sendable {
                 state.withLock { $0.take(directory, confirmedAt: moment) }
                 report(.success(directory))
             } catch {
+                state.withLock { $0.isBehind = true }
                 report(.failure(error))
             }
             served.forEach { $0.resume() }

@@ -56,28 +56,35 @@ struct ProviderMetadata: Sendable {
         guard let document = try? JSONValue(parsing: answer.body), document.members != nil else {
             throw .noJSONObject(url: url)
         }
-        guard document["issuer"]?.string == issuer.rawValue else {
-            throw .otherIssuer(url: url, found: document["issuer"]?.string)
+        let found = document["issuer"]?.string
+        // Octets: to Swift, two spellings of one character are the same text.
+        guard let found, found.utf8.elementsEqual(issuer.rawValue.utf8) else {
+            throw .otherIssuer(url: url, found: found)
         }
         return ProviderMetadata(url: url, document: document)
     }
 
     /// An endpoint of it; `nil` when it is not there, or is no URL that a client may use.
     func endpoint(_ name: String) -> ProviderEndpoint? {
-        document[name]?.string.flatMap(ProviderEndpoint.init)
+        document[name]?.string.flatMap {
+            ProviderEndpoint($0, takesPlain: HTTPTargetURI(url)?.isSecure == false)
+        }
     }
 }
 
-/// The URL of a provider's endpoint: `https`, or plain `http` on a loopback host.
+/// The URL of a provider's endpoint: `https`, or plain `http` on a loopback host where that may be.
 struct ProviderEndpoint: Sendable, Equatable {
     /// As the provider writes it.
     let url: String
     /// For DPoP proofs.
     let target: HTTPTargetURI
 
-    init?(_ text: String) {
+    /// - Parameter takesPlain: whether plain `http` on a loopback host will do: where this machine's operator names the URL, or a
+    ///   provider that is one itself. Another provider would choose which of this machine's own services gets an assertion.
+    init?(_ text: String, takesPlain: Bool) {
         guard let target = HTTPTargetURI(text), !text.utf8.contains(UInt8(ascii: "#")),
-            target.isSecure || ["127.0.0.1", "[::1]", "localhost"].contains(target.host)
+            target.isSecure
+                || takesPlain && ["127.0.0.1", "[::1]", "localhost"].contains(target.host)
         else { return nil }
         url = text
         self.target = target

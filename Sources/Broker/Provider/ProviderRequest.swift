@@ -49,12 +49,14 @@ extension HTTPClient {
     /// A client for a command's few requests: answers of 1 MiB at most, each within ten seconds. Plain `http` goes to loopback
     /// hosts only, where development providers listen.
     ///
-    /// - Parameter caFile: PEM file of the only authorities to trust; `nil` trusts the system's.
-    static func forProviders(caFile: String?) -> HTTPClient {
+    /// - Parameters:
+    ///   - caFile: PEM file of the only authorities to trust; `nil` trusts the system's.
+    ///   - usesProxy: whether to go through the proxies that the environment names.
+    static func forProviders(caFile: String?, usesProxy: Bool = false) -> HTTPClient {
         HTTPClient(
             configuration: HTTPClientConfiguration(
                 caFile: caFile, connectTimeout: 5, readTimeout: 10, totalTimeout: 10,
-                allowInsecureLoopback: true))
+                allowInsecureLoopback: true, usesProxy: usesProxy))
     }
 
     /// Sends the request.

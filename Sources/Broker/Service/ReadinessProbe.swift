@@ -10,10 +10,15 @@ struct ReadinessProbe: Sendable {
     func report() async -> ReadinessReport {
         ReadinessReport(parts: [
             .init(name: "database", fault: await databaseFault()),
-            .init(name: "declaration", fault: directories.current == nil ? "not_loaded" : nil),
+            .init(name: "declaration", fault: declarationFault),
             .init(name: "keys", fault: await keyFault()),
             clock.part,
         ])
+    }
+
+    private var declarationFault: String? {
+        guard directories.current != nil else { return "not_loaded" }
+        return directories.isBehind ? "newest_not_loaded" : nil
     }
 
     private func databaseFault() async -> String? {

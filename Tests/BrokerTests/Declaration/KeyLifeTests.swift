@@ -52,6 +52,15 @@ import Testing
         }
     }
 
+    @Test func `two keys are never at one place, where replicas could not tell which they have`()
+        throws
+    {
+        let life = try Self.life([(0, .active, 9), (1, .pending, 9)])
+        let other = Declaration.Key(
+            kid: "k2", uri: "file:/1", state: .pending, publicJWK: try Self.keys[2].get())
+        #expect(isRefused(life.outcome(of: .add(other))))
+    }
+
     @Test(arguments: [(Int64(0), false), (309, false), (310, true)])
     func `a key signs once every cached key set has it, and the other goes on being published`(
         age: Int64, isAllowed: Bool

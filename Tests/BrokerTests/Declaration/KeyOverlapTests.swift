@@ -15,11 +15,12 @@ import Testing
     }
 
     func conflicts(
-        _ declared: [Declaration.Key], over stored: [(Declaration.Key, Int64)]
+        _ declared: [Declaration.Key], over stored: [(Declaration.Key, Int64)],
+        scheduled: Set<String> = []
     ) throws -> [String] {
         KeyOverlap(
             client: try Sample.clientId("app"), stored: stored.map { (key: $0.0, age: $0.1) },
-            lifetime: 60
+            lifetime: 60, scheduled: scheduled
         )
         .conflicts(declared)
     }
@@ -71,5 +72,26 @@ import Testing
             [Self.key(1, .active)],
             over: [(Self.key(0, state), age), (Self.key(1, .retiring), 9999)])
         #expect(found.isEmpty == isAllowed)
+    }
+
+    @Test(arguments: [[(0, KeyState.active)], [(0, .active), (1, .pending)]])
+    func `a key that never signed does not become retiring, from where it could sign at once`(
+        stored: [(Int, KeyState)]
+    ) throws {
+        let found = try conflicts(
+            [Self.key(0, .active), Self.key(1, .retiring)],
+            over: try stored.map { (try Self.key($0.0, $0.1), 9999) })
+        #expect(found.count == 1)
+    }
+
+    @Test func `a key that is to take over does not go unsaid`() throws {
+        let stored = [(try Self.key(0, .active), Int64(9999)), (try Self.key(1, .pending), 9)]
+        #expect(try conflicts([Self.key(0, .active)], over: stored).isEmpty)
+        #expect(
+            try conflicts([Self.key(0, .active)], over: stored, scheduled: ["k1"]).count == 1)
+        #expect(
+            try conflicts(
+                [Self.key(0, .active), Self.key(1, .pending)], over: stored, scheduled: ["k1"]
+            ).isEmpty)
     }
 }

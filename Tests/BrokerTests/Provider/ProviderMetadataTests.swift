@@ -1,5 +1,6 @@
 import AssertionMint
 import HTTPClient
+import JOSE
 import Testing
 
 @testable import Broker
@@ -82,6 +83,20 @@ import Testing
         "https://user@idp.example/t",
     ])
     func `an endpoint that no client may use is none`(text: String) {
-        #expect(ProviderEndpoint(text) == nil)
+        #expect(ProviderEndpoint(text, takesPlain: true) == nil)
+    }
+
+    @Test(arguments: ["http://127.0.0.1:8080/t", "http://[::1]/t", "http://localhost/t"])
+    func
+        `plain http is for a provider that is plain itself, so none can choose a service of this machine`(
+            text: String
+        ) throws
+    {
+        #expect(ProviderEndpoint(text, takesPlain: true) != nil)
+        #expect(ProviderEndpoint(text, takesPlain: false) == nil)
+        let secure = ProviderMetadata(
+            url: "https://idp.example/.well-known/openid-configuration",
+            document: try JSONValue(parsing: Array(#"{"token_endpoint":"\#(text)"}"#.utf8)))
+        #expect(secure.endpoint("token_endpoint") == nil)
     }
 }

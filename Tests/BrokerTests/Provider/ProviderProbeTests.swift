@@ -22,7 +22,7 @@ import Testing
     private func ask(_ provider: StubProvider) async throws -> ProbeAnswer {
         await ProviderProbe(
             issuer: try #require(Issuer(Sample.issuer)), signer: signer, fetch: provider.fetch
-        ).ask(at: try #require(ProviderEndpoint(Self.tokenEndpoint)))
+        ).ask(at: try #require(ProviderEndpoint(Self.tokenEndpoint, takesPlain: false)))
     }
 
     @Test func `only invalid_grant shows that the client was authenticated`() async throws {

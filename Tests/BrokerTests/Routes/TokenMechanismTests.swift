@@ -97,7 +97,7 @@ import Testing
             let call = try Self.randomCall(kind, broker, installs, &random)
             let response = try await broker.send(call)
             guard response.status == 200 else {
-                #expect(response.code != nil && !response.text.contains("eyJ"))
+                #expect(response.code != nil && !Self.holdsToken(response.text))
                 continue
             }
             let answer = try response.json()
@@ -105,7 +105,7 @@ import Testing
             #expect(handedOut == [kind])
             let token = try #require(answer[kind.rawValue]?.string)
             #expect(try Self.kind(of: token) == kind)
-            #expect(!response.text.replacing(token, with: "").contains("eyJ"))
+            #expect(!Self.holdsToken(response.text.replacing(token, with: "")))
             tokens += 1
             jtis.insert(try #require(answer["jti"]?.string))
         }
@@ -115,6 +115,11 @@ import Testing
         let minted = try await broker.log.events("assertion.minted")
         #expect(Set(minted.compactMap { $0["jti"]?.string }) == jtis)
         #expect(minted.count == tokens)
+    }
+
+    /// Whether anything in it looks like a compact JWS; a `jti` may well have the same letters.
+    private static func holdsToken(_ text: String) -> Bool {
+        text.contains(/eyJ[A-Za-z0-9_-]+\./)
     }
 
     private static func randomCall(

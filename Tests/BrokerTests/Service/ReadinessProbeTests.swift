@@ -1,4 +1,5 @@
 import SocketServer
+import Synchronization
 import TestKit
 import Testing
 
@@ -7,10 +8,14 @@ import Testing
 @Suite struct ReadinessProbeTests {
     /// What anybody may read of a broker with these clients.
     func answer(_ clients: [RegisteredClient]) async throws -> ReadinessReport {
-        let deployment = try await Deployment()
         let directory = try Sample.directory(clients)
         let directories = DirectoryKeeper { directory }
         await directories.reload(newerThan: .min)
+        return try await answer(directories)
+    }
+
+    func answer(_ directories: DirectoryKeeper) async throws -> ReadinessReport {
+        let deployment = try await Deployment()
         let database = StoreReadiness(
             connection: ControlConnection(
                 conninfo: deployment.url, connectLimitMilliseconds: 20_000,
@@ -48,5 +53,25 @@ import Testing
     @Test func `with a key for every client it is ready`() async throws {
         #expect(try await answer([try client("app")]).isReady)
         #expect(try await answer([]).isReady)
+    }
+
+    @Test func `a declaration that cannot be loaded makes it unready until it can, or is gone`()
+        async throws
+    {
+        struct Unreadable: Error {}
+        let directory = try Sample.directory([])
+        let isReadable = Mutex(true)
+        let directories = DirectoryKeeper {
+            guard isReadable.withLock({ $0 }) else { throw Unreadable() }
+            return directory
+        }
+        await directories.reload(newerThan: .min)
+        isReadable.withLock { $0 = false }
+        await directories.reload(newerThan: directory.revision)
+        let report = try await answer(directories)
+        #expect(!report.isReady)
+        #expect(report.parts.first { $0.name == "declaration" }?.fault == "newest_not_loaded")
+        directories.confirm(directory.revision, at: .now())
+        #expect(try await answer(directories).isReady)
     }
 }

@@ -6,8 +6,9 @@ import JOSE
 struct KeyAcceptance: Sendable {
     static let options: Set<String> = ["--probe-for", "--ca-file"]
 
-    /// Seconds between two questions to a provider that does not accept the key yet.
-    private static let pause: Int64 = 5
+    /// Seconds between two questions to a provider that does not accept the key yet: longer each time, since some lock out a client
+    /// that fails often.
+    private static let pauses: ClosedRange<Int64> = 5...60
 
     private let fetch: ProviderFetcher
     /// Seconds to go on asking for.
@@ -19,6 +20,9 @@ struct KeyAcceptance: Sendable {
             for option in Self.options where arguments.value(option) != nil {
                 throw .usage("\(option) goes with --probe")
             }
+            guard !arguments.has("--use-proxy") else {
+                throw .usage("--use-proxy goes with --probe")
+            }
             return nil
         }
         let text = arguments.value("--probe-for") ?? "10m"
@@ -29,7 +33,8 @@ struct KeyAcceptance: Sendable {
         let caFile = arguments.value("--ca-file")
         // Told here, with its name, and not as a provider that cannot be trusted.
         if let caFile { _ = try TextFile.read(caFile) }
-        let client = HTTPClient.forProviders(caFile: caFile)
+        let client = HTTPClient.forProviders(
+            caFile: caFile, usesProxy: arguments.has("--use-proxy"))
         fetch = { await client.fetch($0) }
     }
 
@@ -41,6 +46,7 @@ struct KeyAcceptance: Sendable {
     ) async throws(CommandError) {
         let deadline = MonotonicTime.now().adding(microseconds: limit * 1_000_000)
         var told: [String] = []
+        var pause = Self.pauses.lowerBound
         while true {
             let reluctant = await answers(to: key, life).filter { $0.answer != .accepted }
             if reluctant.isEmpty { return Output.line("key \(key.kid) is accepted") }
@@ -55,9 +61,10 @@ struct KeyAcceptance: Sendable {
             }
             if lines != told { Output.note(lines.joined(separator: "\n")) }
             told = lines
-            do { try await Task.sleep(for: .seconds(Self.pause)) } catch {
+            do { try await Task.sleep(for: .seconds(pause)) } catch {
                 throw .unavailable("interrupted")
             }
+            pause = min(2 * pause, Self.pauses.upperBound)
         }
     }
 

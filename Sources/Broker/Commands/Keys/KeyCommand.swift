@@ -10,7 +10,7 @@ enum KeyCommand {
                broker key retire CLIENT_ID KID [--now]
                broker key list [CLIENT_ID]
                broker key rotate CLIENT_ID (--out FILE | --uri URI) [--no-wait]
-                                 [--probe [--probe-for 10m] [--ca-file FILE]]
+                                 [--probe [--probe-for 10m] [--ca-file FILE] [--use-proxy]]
 
         generate  makes a private key (P-256 for ES256, RSA of 2048 bits for PS256) as unencrypted
                   PKCS #8 PEM in FILE, which must not exist yet and gets mode 0600. Prints the key's

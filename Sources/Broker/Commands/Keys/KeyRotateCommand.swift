@@ -15,14 +15,14 @@ struct KeyRotateCommand {
         let arguments = try Arguments(
             words,
             options: DatabaseOptions.options.union(["--out", "--uri"]).union(KeyAcceptance.options),
-            flags: ["--no-wait", "--probe"], positional: 1...1)
+            flags: ["--no-wait", "--probe", "--use-proxy"], positional: 1...1)
         let client = try KeyCommand.clientId(arguments.positional[0])
         let acceptance = try KeyAcceptance(arguments)
         let repository = KeyRepository(connection: try DatabaseOptions.connection(arguments))
-        let algorithm = try await life(of: client, repository).settings.algorithm
+        let life = try await life(of: client, repository)
         let rotation = KeyRotateCommand(
             client: client, repository: repository,
-            key: try target(arguments, algorithm: algorithm), acceptance: acceptance,
+            key: try target(arguments, life: life), acceptance: acceptance,
             waits: !arguments.has("--no-wait"))
         try await rotation.run()
     }
@@ -68,16 +68,23 @@ struct KeyRotateCommand {
 
     /// The key to change to: the one at the URI, or in the file, which is made unless an earlier run has done it.
     private static func target(
-        _ arguments: Arguments, algorithm: JWSAlgorithm
+        _ arguments: Arguments, life: KeyLife
     ) throws(CommandError) -> KeyCommand.OpenedKey {
         switch (arguments.value("--out"), arguments.value("--uri")) {
         case (nil, let uri?): return try KeyCommand.open(uri)
         case (let path?, nil):
+            let uri = KeyGenerateCommand.uri(of: path)
             if access(path, F_OK) != 0 {
-                _ = try KeyGenerateCommand.generate(algorithm, at: path)
+                // Made by an earlier run on another machine; one more key of that name would be two for the replicas.
+                if let known = life.stored.first(where: { $0.key.uri == uri }) {
+                    throw .refused(
+                        "key \(known.key.kid) is at \(uri) already, and the file is not here; copy it here first"
+                    )
+                }
+                _ = try KeyGenerateCommand.generate(life.settings.algorithm, at: path)
                 Output.line("a new key is in \(path); copy it to every replica now")
             }
-            return try KeyCommand.open(KeyGenerateCommand.uri(of: path))
+            return try KeyCommand.open(uri)
         default: throw .usage("give either --out or --uri")
         }
     }

@@ -52,14 +52,16 @@ struct DeclarationRepository: Sendable {
     {
         try session.query(
             """
-            INSERT INTO broker.client (client_id, tenant_id, settings) VALUES ($1, $2, $3::jsonb)
-            ON CONFLICT (client_id) DO UPDATE
-                SET tenant_id = EXCLUDED.tenant_id, settings = EXCLUDED.settings, changed_at = now()
+            INSERT INTO broker.client (client_id, tenant_id, settings, changed_at)
+            VALUES ($1, $2, $3::jsonb, clock_timestamp())
+            ON CONFLICT (client_id) DO UPDATE SET tenant_id = EXCLUDED.tenant_id,
+                settings = EXCLUDED.settings, changed_at = EXCLUDED.changed_at
             """, .text(client.id.rawValue), .text(client.tenant.rawValue),
             .text(Self.json { client.settings.writeMembers(to: &$0) }))
     }
 
-    /// Makes these the keys of a client, and no others.
+    /// Makes these the keys of a client, and no others. Their age counts from now and not, as `now()` would have it, from when the
+    /// transaction began to wait for its turn.
     static func write(
         _ keys: [Declaration.Key], of client: ClientId, _ session: ControlSession
     ) throws(PostgresError) {
@@ -70,12 +72,12 @@ struct DeclarationRepository: Sendable {
         for key in keys.sorted(by: { $0.state != .active && $1.state == .active }) {
             try session.query(
                 """
-                INSERT INTO broker.signing_key AS k (client_id, kid, alg, uri, public_jwk, state)
-                VALUES ($1, $2, $3, $4, $5::jsonb, $6)
+                INSERT INTO broker.signing_key AS k (client_id, kid, alg, uri, public_jwk, state, changed_at)
+                VALUES ($1, $2, $3, $4, $5::jsonb, $6, clock_timestamp())
                 ON CONFLICT (client_id, kid) DO UPDATE
                     SET uri = EXCLUDED.uri, state = EXCLUDED.state,
                         signs_at = CASE WHEN EXCLUDED.state = 'pending' THEN k.signs_at END,
-                        changed_at = CASE WHEN k.state = EXCLUDED.state THEN k.changed_at ELSE now() END
+                        changed_at = CASE WHEN k.state = EXCLUDED.state THEN k.changed_at ELSE EXCLUDED.changed_at END
                 """, .text(client.rawValue), .text(key.kid),
                 .text(key.publicJWK.algorithm.rawValue),
                 .text(key.uri), .text(key.publicJWK.jsonText(asSigningKey: true)),
