@@ -3,36 +3,14 @@
 Reads one question a line ({"kind", "token", "now"} and "secret" or "jwk", what the token is checked with), writes one answer a
 line: {"header", "claims"} and, for an attestation, {"thumbprint"} of the key it names; or {"fault"}.
 """
-import base64
 import json
-import re
 import sys
 
 import jwt as pyjwt
 from joserfc import jwk, jwt
 from joserfc.errors import JoseError
 
-
-class Fault(Exception):
-    pass
-
-
-def require(holds, what):
-    if not holds:
-        raise Fault(what)
-
-
-def no_duplicates(pairs):
-    names = [name for name, _ in pairs]
-    require(len(names) == len(set(names)), "a JSON member stands twice")
-    return dict(pairs)
-
-
-def part(text):
-    require(re.fullmatch(r"[A-Za-z0-9_-]+", text), "a part is not base64url")
-    raw = base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
-    require(base64.urlsafe_b64encode(raw).rstrip(b"=").decode() == text, "a part is not canonical base64url")
-    return raw
+from jws_parts import Fault, no_duplicates, part, require
 
 
 def check_signature(token, algorithm, ours, theirs):

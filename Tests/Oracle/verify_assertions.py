@@ -8,9 +8,7 @@ under the key that `kid` names, by both libraries; header and claims as RFC 7523
 Exit status: 0 all held; 1 one did not (the first fault is on standard error, without the assertion); 2 wrong usage.
 """
 import argparse
-import base64
 import json
-import re
 import sys
 import time
 
@@ -18,31 +16,10 @@ import jwt as pyjwt
 from joserfc import jwk, jwt
 from joserfc.errors import JoseError
 
+from jws_parts import Fault, no_duplicates, part, require
+
 ALGORITHMS = {"ES256": "EC", "PS256": "RSA"}
 PUBLIC_MEMBERS = {"EC": {"kty", "crv", "x", "y"}, "RSA": {"kty", "n", "e"}}
-
-
-class Fault(Exception):
-    pass
-
-
-def require(holds, what):
-    if not holds:
-        raise Fault(what)
-
-
-def no_duplicates(pairs):
-    names = [name for name, _ in pairs]
-    require(len(names) == len(set(names)), "a JSON member stands twice")
-    return dict(pairs)
-
-
-def part(text):
-    """One part of a compact JWS, read apart from both libraries: canonical base64url, JSON without duplicates."""
-    require(re.fullmatch(r"[A-Za-z0-9_-]+", text), "a part is not base64url")
-    raw = base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
-    require(base64.urlsafe_b64encode(raw).rstrip(b"=").decode() == text, "a part is not canonical base64url")
-    return raw
 
 
 def read_keys(path):
