@@ -29,7 +29,7 @@ import Testing
         _ signer: AssertionSigner, audience: Issuer? = nil, jti: JTI? = nil, now: Int64 = now
     ) throws -> (header: String, payload: String, token: String) {
         let token = try signer.assertion(
-            audience: audience ?? issuer, dpopJkt: jkt, jti: jti ?? JTI.random(),
+            audience: audience ?? issuer, dpopJkt: jkt, jti: jti ?? JTI.random(at: Self.now),
             times: signer.times(now: now)
         ).expose()
         let segments = token.split(separator: ".", omittingEmptySubsequences: false)
@@ -41,7 +41,7 @@ import Testing
     }
 
     @Test func `R-101-20 design §5: the raw octets of header and payload`() throws {
-        let jti = try JTI.random()
+        let jti = try JTI.random(at: Self.now)
         let minted = try minted(signer(AssertionProfile()), jti: jti)
         #expect(
             minted.header == #"{"alg":"ES256","kid":"key-1","typ":"client-authentication+jwt"}"#)
@@ -172,7 +172,7 @@ import Testing
         let key = try PrivateKey.generate(algorithm)
         let signer = try signer(AssertionProfile(), key: key)
         #expect(signer.algorithm == algorithm)
-        let jti = try JTI.random()
+        let jti = try JTI.random(at: Self.now)
         let token = try minted(signer, jti: jti).token
         #expect(try CompactJWS(parsing: token.utf8).isSigned(by: PublicKey(key.publicJWK)))
 
@@ -202,7 +202,8 @@ import Testing
     @Test func `an assertion does not show itself`() throws {
         let signer = try signer(AssertionProfile())
         let assertion = try signer.assertion(
-            audience: issuer, dpopJkt: jkt, jti: JTI.random(), times: signer.times(now: Self.now))
+            audience: issuer, dpopJkt: jkt, jti: JTI.random(at: Self.now),
+            times: signer.times(now: Self.now))
         #expect("\(assertion)" == "<secret>")
         #expect(!String(reflecting: assertion).contains("eyJ"))
     }

@@ -8,7 +8,7 @@ import Testing
     static let now: Int64 = 1_800_000_000
     static let issuer = "https://idp.example/t1"
     static let jkt = "0ZcOCORZNYy-DWpqq30jZyJGHTN0d2HglBV3uiguA4I"
-    static let jti = "AAECAwQFBgcICQoLDA0ODw"
+    static let jti = "AAECAwQFBgcICQoLDA0ODxAR"
 
     /// An assertion as JSON texts, so that any part can be broken.
     struct Parts: Sendable {
@@ -125,7 +125,7 @@ import Testing
         let key = try PrivateKey.generate(algorithm)
         let signer = AssertionSigner(
             clientId: try #require(ClientId("app")), key: key, kid: "k", profile: profile)
-        let jti = try JTI.random()
+        let jti = try JTI.random(at: Self.now)
         let token = try signer.assertion(
             audience: try #require(Issuer(Self.issuer)), dpopJkt: try #require(DpopJkt(Self.jkt)),
             jti: jti, times: signer.times(now: Self.now)
@@ -190,10 +190,10 @@ import Testing
         claim("nbf", "\"\(now)\"", .claim("nbf")), claim("nbf", "\(now).5", .claim("nbf")),
         claim("jti", nil, .claim("jti")), claim("jti", "\"\"", .claim("jti")),
         claim("jti", "7", .claim("jti")), claim("jti", "\"AAECAwQFBgcICQoLDA0OD\"", .claim("jti")),
-        claim("jti", "\"AAECAwQFBgcICQoLDA0ODwA\"", .claim("jti")),
+        claim("jti", "\"AAECAwQFBgcICQoLDA0ODxARA\"", .claim("jti")),
         claim("jti", "\"AAECAwQFBgcICQoLDA0ODx\"", .claim("jti")),
-        claim("jti", "\"AAECAwQFBgcICQoLDA0OD+\"", .claim("jti")),
-        claim("jti", "\"AAECAwQFBgcICQoLDA0O==\"", .claim("jti")),
+        claim("jti", "\"AAECAwQFBgcICQoLDA0ODxA+\"", .claim("jti")),
+        claim("jti", "\"AAECAwQFBgcICQoLDA0ODxA=\"", .claim("jti")),
         claim("cnf", "{}", .claim("cnf")), claim("cnf", "null", .claim("cnf")),
         claim("cnf", "\"\(jkt)\"", .claim("cnf")),
         claim("cnf", "{\"jkt\":\"short\"}", .claim("cnf")),
@@ -270,7 +270,7 @@ import Testing
         #expect(outcome(try Parts().token(signedBy: key), try verifier(keys: [])) == .unknownKey)
         let good = try Parts().token(signedBy: key).split(separator: ".").map(String.init)
         var otherParts = Parts()
-        otherParts.set(claim: "jti", "\"AAECAwQFBgcICQoLDA0ODg\"")
+        otherParts.set(claim: "jti", "\"AAECAwQFBgcICQoLDA0ODxAS\"")
         let swapped = try otherParts.token(signedBy: key).split(separator: ".").map(String.init)
         let mixed = [good[0], swapped[1], good[2]].joined(separator: ".")
         #expect(outcome(mixed, try verifier()) == .signature)

@@ -42,7 +42,7 @@ import Testing
     }
 
     private func transportToken(_ signer: TransportTokenSigner, now: Int64 = now) throws -> String {
-        try signer.token(jti: JTI.random(), times: signer.times(now: now)).expose()
+        try signer.token(jti: JTI.random(at: now), times: signer.times(now: now)).expose()
     }
 
     private func attestation(_ signer: AssertionSigner, of key: PublicJWK, now: Int64 = now) throws
@@ -50,7 +50,7 @@ import Testing
     {
         let profile = try #require(AttestationProfile())
         return try signer.attestation(
-            of: key, jti: JTI.random(), times: signer.times(now: now, of: profile)
+            of: key, jti: JTI.random(at: now), times: signer.times(now: now, of: profile)
         ).expose()
     }
 
@@ -80,7 +80,7 @@ import Testing
 
     @Test func `R-003-01: the raw octets of a transport token's header and payload`() throws {
         let signer = try transportTokens()
-        let jti = try JTI.random()
+        let jti = try JTI.random(at: Self.now)
         let parts = try signer.token(jti: jti, times: signer.times(now: Self.now)).expose().split(
             separator: ".", omittingEmptySubsequences: false)
         try #require(parts.count == 3)
@@ -147,7 +147,7 @@ import Testing
         let install = try PrivateKey.generate(.ES256).publicJWK
         let signer = try signer(.ES256, AssertionProfile(backdating: 5))
         let profile = try #require(AttestationProfile(lifetime: 120))
-        let jti = try JTI.random()
+        let jti = try JTI.random(at: Self.now)
         let text = try signer.attestation(
             of: install, jti: jti, times: signer.times(now: Self.now, of: profile)
         ).expose()
@@ -217,7 +217,7 @@ import Testing
         // And an assertion is: the refusals above are not for something else that is wrong.
         let assertion = try signer.assertion(
             audience: issuer, dpopJkt: try #require(DpopJkt(published.thumbprint)),
-            jti: JTI.random(), times: signer.times(now: Self.now)
+            jti: JTI.random(at: Self.now), times: signer.times(now: Self.now)
         ).expose()
         let verified = try verifier.verify(
             ClientAssertion(parsing: assertion), audience: nil, now: Self.now)
@@ -233,7 +233,7 @@ import Testing
         published.kid = "key-1"
         let verifier = ClientAssertionVerifier(
             clientId: clientId, issuers: [issuer], profile: profile, keys: [published])
-        let jti = try JTI.random()
+        let jti = try JTI.random(at: Self.now)
         let token = try JWSBuilder.compact(
             header: Array(
                 #"{"alg":"ES256","kid":"key-1","typ":"oauth-client-attestation+jwt"}"#.utf8),

@@ -84,7 +84,7 @@ final class SimulatedBroker: @unchecked Sendable {
         let (client, _) = try caller.client(request.clientId, in: directory)
         let grant = try Broker.Grant(request, client: client, caller: caller, directory: directory)
         let jti: JTI
-        do { jti = try JTI.random() } catch { throw .unavailable(.randomness) }
+        do { jti = try JTI.random(at: now) } catch { throw .unavailable(.randomness) }
         try commit(grant, jti)
         let times = grant.token.times(now: now)
         do {

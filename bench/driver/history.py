@@ -23,7 +23,9 @@ def fill(broker, postgres, rows, cores):
             DROP INDEX broker.{partition}_once;
             INSERT INTO broker.{partition} (expires_at, slot, jti, client_id, dpop_jkt)
             SELECT {slot * SLOT_SECONDS} + i % {SLOT_SECONDS}, {slot},
-                left(translate(encode(uuid_send(gen_random_uuid()), 'base64'), '+/', '-_'), 22), 'app_es256',
+                -- As the broker makes them: two octets of the second, then the random ones.
+                translate(encode(substr(int4send({slot * SLOT_SECONDS} + i % {SLOT_SECONDS}), 3)
+                    || uuid_send(gen_random_uuid()), 'base64'), '+/', '-_'), 'app_es256',
                 left(translate(encode(sha256(int4send(i % 200000)), 'base64'), '+/', '-_'), 43)
             FROM generate_series(1, {rows // len(slots)}) AS i;
             {index};

@@ -82,14 +82,16 @@ interruptible() {
 # build_products debug|release PRODUCT...: sets `bin`, the folder of the executables. What is newer than every source is not
 # built again: even finding that out takes SwiftPM a second each.
 build_products() {
-  local configuration=$1 product
+  local configuration=$1 product linking=()
   shift
   bin=$root/.build/$configuration
+  # As it is deployed (deploy/README.md): a call into the runtime is a plain call then, and the broker needs a twentieth less.
+  [ "$configuration" = debug ] || linking=(--static-swift-stdlib)
   for product in "$@"; do
     if [ -x "$bin/$product" ] &&
       [ -z "$(find "$root/Package.swift" "$root/Sources" -newer "$bin/$product" -print -quit)" ]; then continue; fi
     say "building $product ($configuration)"
-    interruptible swift build --package-path "$root" -c "$configuration" --product "$product" >&2 ||
+    interruptible swift build --package-path "$root" -c "$configuration" "${linking[@]}" --product "$product" >&2 ||
       die "building $product failed"
   done
 }

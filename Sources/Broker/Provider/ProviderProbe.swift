@@ -67,10 +67,10 @@ struct ProviderProbe: Sendable {
         do {
             let now = clock.seconds
             let assertion = try signer.assertion(
-                audience: issuer, dpopJkt: DpopJkt(of: install.publicJWK), jti: try JTI.random(),
+                audience: issuer, dpopJkt: DpopJkt(of: install.publicJWK), jti: try JTI.random(at: now),
                 times: signer.times(now: now))
             let proof = try DPoPProof(
-                htm: "POST", uri: endpoint.target, jti: try JTI.random().rawValue, iat: now,
+                htm: "POST", uri: endpoint.target, jti: try JTI.random(at: now).rawValue, iat: now,
                 nonce: nonce
             ).compact(jwk: install.publicJWK) { (input) throws(KeyError) in
                 try install.sign(input)

@@ -97,7 +97,7 @@ final class MintRoute: Sendable {
             throw .unavailable(.key(refusal.description))
         }
         let jti: JTI
-        do { jti = try JTI.random() } catch { throw .unavailable(.randomness) }
+        do { jti = try JTI.random(at: clock.seconds) } catch { throw .unavailable(.randomness) }
         let times = grant.token.times(now: clock.seconds)
         exchange.event.jti = jti.rawValue
         exchange.token = nil

@@ -26,7 +26,7 @@ final class MintRecord: Sendable {
     let tenantId: String
     /// The install's key thumbprint, 43 characters of base64url.
     let dpopJkt: String
-    /// 22 characters of base64url: 128 random bits.
+    /// 24 characters of base64url, 128 random bits among them.
     let jti: String
     /// Seconds since 1970 UTC on the broker's clock.
     let issuedAt: Int64

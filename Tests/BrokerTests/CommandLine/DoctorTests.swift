@@ -49,7 +49,7 @@ import Testing
         #expect(mint["header"]?["typ"]?.string == "client-authentication+jwt")
         #expect(mint["claims"]?["aud"]?.string == Sample.issuer)
         #expect(mint["claims"]?["iss"]?.string == "app")
-        #expect(mint["claims"]?["jti"]?.string?.count == 22)
+        #expect(mint["claims"]?["jti"]?.string?.count == 24)
         let text = report.result.outputText
         #expect(!text.contains("eyJ"), "nothing that could be a part of a JWS")
         #expect(!text.contains("PRIVATE"))

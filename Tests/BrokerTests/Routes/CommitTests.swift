@@ -170,7 +170,7 @@ import Testing
         #expect(claims["jti"]?.string == record.jti)
         #expect(claims["iat"]?.integer == record.issuedAt)
         #expect(claims["exp"]?.integer == record.expiresAt)
-        #expect(record.jti.utf8.count == 22)
+        #expect(record.jti.utf8.count == 24)
         #expect(record.tenantId == "acme" && record.clientId == "app")
         #expect(record.dpopJkt == Sample.jkt)
         #expect(record.proof == nil)

@@ -47,7 +47,7 @@ import Testing
     @Test(arguments: Kind.allCases)
     func `32 racing calls with one jti have one winner at most`(_ kind: Kind) async throws {
         let lanes = try await lanes(kind, 2)
-        let jti = MintRecord.randomText(22)
+        let jti = MintRecord.randomText(24)
         let expiresAt = wallClockMicroseconds() / 1_000_000 + 60
         let records = (0..<32).map { _ in MintRecord.valid(jti: jti, expiresAt: expiresAt) }
         let verdicts = await race(records, over: lanes)

@@ -22,7 +22,7 @@ extension MintRecord {
     /// A record that is committed, unless what a test changed stands against it.
     static func valid(
         clientId: String = "app", tenantId: String = "tenant", dpopJkt: String = randomJkt(),
-        jti: String = randomText(22), expiresAt: Int64? = nil, proof: ProofUse? = nil,
+        jti: String = randomText(24), expiresAt: Int64? = nil, proof: ProofUse? = nil,
         install: RatePolicy = .ample, client: RatePolicy? = nil, tenant: RatePolicy? = nil,
         revision: Int64 = 0, shadows: ShadowLimits = .none
     ) -> MintRecord {

@@ -23,7 +23,7 @@ import Testing
                 INSERT INTO broker.assertion_jti (slot, jti, client_id, dpop_jkt, expires_at)
                 SELECT e / 120, $2, 'app', $3, e
                 FROM (SELECT extract(epoch FROM now())::bigint + $1::bigint AS e) AS t
-                """, .integer(seconds), .text(MintRecord.randomText(22)),
+                """, .integer(seconds), .text(MintRecord.randomText(24)),
                 .text(MintRecord.randomJkt()))
         }
 
@@ -33,7 +33,7 @@ import Testing
                 """
                 INSERT INTO broker.consumed_jti (slot, hash)
                 SELECT (extract(epoch FROM now())::bigint + $1::bigint) / 120, sha256($2::bytea)
-                """, .integer(seconds), .bytes(Array(MintRecord.randomText(22).utf8)))
+                """, .integer(seconds), .bytes(Array(MintRecord.randomText(24).utf8)))
         }
 
         func count(_ table: String = "assertion_jti") async throws -> Int64 {

@@ -20,8 +20,8 @@ enum AssertionTarget: FuzzTarget {
         }
         let fixed = try? PublicJWK(
             .p256(
-                x: Base64URL.decode("FsM1W_1Ug3XZM2MikY6DhcRYctNHjN382soMgxcLV5o") ?? [],
-                y: Base64URL.decode("14ehp0QbK-9ewZew1vKmsXc3fLGPDJz8g3i4iLCD5FE") ?? []),
+                x: Base64URL.decode("s_ZGvJq4_AxN2jbGdtVmd_Hvqyo05Y2MmSWZxbr27wU") ?? [],
+                y: Base64URL.decode("EA_geBwf13fjNjAGlw97FxK4o1ptASfsc8R5754Q5bU") ?? []),
             kid: "fixed")
         return made + [fixed].compactMap(\.self)
     }()

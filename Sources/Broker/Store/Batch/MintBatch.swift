@@ -76,7 +76,7 @@ extension MintRecord {
     var isWellFormed: Bool {
         let seconds = 0...RecordForm.latestSecond
         return RecordForm.isName(clientId, upTo: 256) && RecordForm.isName(tenantId, upTo: 128)
-            && RecordForm.isBase64URL(dpopJkt, count: 43) && RecordForm.isBase64URL(jti, count: 22)
+            && RecordForm.isBase64URL(dpopJkt, count: 43) && RecordForm.isBase64URL(jti, count: 24)
             && seconds.contains(issuedAt) && seconds.contains(expiresAt) && expiresAt >= issuedAt
             && (proof.map { $0.hash.count == 32 && seconds.contains($0.issuedAt) } ?? true)
             && install.isValid && (client?.isValid ?? true) && (tenant?.isValid ?? true)
