@@ -67,7 +67,8 @@ struct ProviderProbe: Sendable {
         do {
             let now = clock.seconds
             let assertion = try signer.assertion(
-                audience: issuer, dpopJkt: DpopJkt(of: install.publicJWK), jti: try JTI.random(at: now),
+                audience: issuer, dpopJkt: DpopJkt(of: install.publicJWK),
+                jti: try JTI.random(at: now),
                 times: signer.times(now: now))
             let proof = try DPoPProof(
                 htm: "POST", uri: endpoint.target, jti: try JTI.random(at: now).rawValue, iat: now,

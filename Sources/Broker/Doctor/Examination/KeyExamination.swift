@@ -73,7 +73,9 @@ struct KeyExamination: Sendable {
         let now = clock.seconds
         return try await made(loaded) { () throws(KeyError) in
             let jti: JTI
-            do throws(OpenSSLError) { jti = try JTI.random(at: now) } catch { throw .openSSL(error) }
+            do throws(OpenSSLError) {
+                jti = try JTI.random(at: now)
+            } catch { throw .openSSL(error) }
             // No install asks for it, so it stands for none.
             return try signer.assertion(
                 audience: issuer, dpopJkt: DpopJkt(of: loaded.key.publicJWK), jti: jti,
