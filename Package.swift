@@ -27,6 +27,7 @@ let package = Package(
         .systemLibrary(name: "CProcess"),
         .systemLibrary(
             name: "CSystemd", pkgConfig: "libsystemd", providers: [.apt(["libsystemd-dev"])]),
+        .library(name: "DPoPResource", targets: ["DPoPResource"]),
 
         .target(name: "JOSE", dependencies: ["COpenSSL", "CPKCS11"], swiftSettings: settings),
         .target(name: "AssertionMint", dependencies: ["JOSE"], swiftSettings: settings),
@@ -52,7 +53,7 @@ let package = Package(
             ],
             swiftSettings: settings),
         .executableTarget(
-            name: "SandboxIdP", dependencies: ["HTTPClient", "JOSE", "SocketServer"],
+            name: "SandboxIdP", dependencies: ["DPoPResource", "JOSE", "SocketServer"],
             swiftSettings: settings),
         .executableTarget(
             name: "DemoApp", dependencies: ["ClientShim", "JOSE"], swiftSettings: settings),
@@ -63,6 +64,8 @@ let package = Package(
         .testTarget(
             name: "AssertionMintTests", dependencies: ["AssertionMint", "JOSE", "TestKit"],
             swiftSettings: settings),
+        .target(
+            name: "DPoPResource", dependencies: ["HTTPClient", "JOSE"], swiftSettings: settings),
         .testTarget(
             name: "SocketServerTests", dependencies: ["COpenSSL", "SocketServer", "TestKit"],
             swiftSettings: settings),
@@ -77,7 +80,9 @@ let package = Package(
             swiftSettings: settings),
         .testTarget(
             name: "SandboxIdPTests",
-            dependencies: ["HTTPClient", "JOSE", "SandboxIdP", "SocketServer", "TestKit"],
+            dependencies: [
+                "DPoPResource", "HTTPClient", "JOSE", "SandboxIdP", "SocketServer", "TestKit",
+            ],
             swiftSettings: settings),
         .testTarget(
             name: "SimulationTests",
@@ -87,5 +92,9 @@ let package = Package(
             ],
             swiftSettings: settings),
     ],
+        .testTarget(
+            name: "DPoPResourceTests",
+            dependencies: ["DPoPResource", "HTTPClient", "JOSE", "SocketServer", "TestKit"],
+            swiftSettings: settings),
     swiftLanguageModes: [.v6]
 )

@@ -128,20 +128,4 @@ import Testing
             #expect(try await sandbox.send(attempt).error == "use_dpop_nonce")
         }
     }
-
-    @Test func `a nonce is good for one slot after its own`() {
-        let nonces = NonceMaker(key: [1, 2, 3], purpose: "test", slotSeconds: 120)
-        let nonce = nonces.current(1200)
-        #expect(nonces.accepts(nonce, 1319))
-        #expect(nonces.accepts(nonce, 1439))
-        #expect(!nonces.accepts(nonce, 1440))
-        #expect(!nonces.accepts(nonce, 1199))
-    }
-
-    @Test func `nonces of another key or purpose are strangers`() {
-        let nonces = NonceMaker(key: [1], purpose: "a")
-        #expect(!nonces.accepts(NonceMaker(key: [2], purpose: "a").current(0), 0))
-        #expect(!nonces.accepts(NonceMaker(key: [1], purpose: "b").current(0), 0))
-        #expect(!nonces.accepts("", 0))
-    }
 }

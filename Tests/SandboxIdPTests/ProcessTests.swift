@@ -1,3 +1,4 @@
+import DPoPResource
 import Foundation
 import Glibc
 import HTTPClient
@@ -118,7 +119,7 @@ import Testing
         let publisher = try KeyPublisher(
             JWKSet([]), status: status, certificate: directory.file("cert.pem"),
             key: directory.file("key.pem"))
-        let fetcher = HTTPKeyFetcher(caFile: directory.file("cert.pem"))
+        let fetcher = HTTPJWKSFetcher(caFile: directory.file("cert.pem"))
         await #expect(throws: fault) {
             try await fetcher.fetch("https://127.0.0.1:\(publisher.port)/jwks")
         }
@@ -131,7 +132,7 @@ import Testing
         let publisher = try KeyPublisher(
             JWKSet([]), certificate: directory.file("cert.pem"), key: directory.file("key.pem"))
         await #expect(throws: ClientKeyFault.unreachable) {
-            try await HTTPKeyFetcher(caFile: nil).fetch(
+            try await HTTPJWKSFetcher(caFile: nil).fetch(
                 "https://127.0.0.1:\(publisher.port)/jwks")
         }
         #expect(publisher.requests == 0)

@@ -1,3 +1,4 @@
+import DPoPResource
 import JOSE
 
 /// Gives the public keys of a client.
@@ -12,21 +13,19 @@ protocol ClientKeySource: Sendable {
 }
 
 /// Why a client's keys cannot be had.
-enum ClientKeyFault: Error, Equatable, Sendable {
-    /// No answer, or none that is a success.
-    case unreachable
-    /// An answer that is no key set of at most 64 KiB.
-    case malformed
-}
+typealias ClientKeyFault = JWKSFault
 
-/// A fetched document and how long its publisher lets it be kept.
-struct FetchedKeys: Sendable, Equatable {
-    let keys: JWKSet
-    /// Seconds, `nil` when the publisher does not say.
-    let maximumAge: Int64?
-}
+/// Each client's keys as published at its `jwks_uri`.
+struct PublishedClientKeys: ClientKeySource {
+    private let cache: JWKSCache
 
-/// Fetches a key set once, without a memory.
-protocol ClientKeyFetcher: Sendable {
-    func fetch(_ uri: String) async throws(ClientKeyFault) -> FetchedKeys
+    init(fetcher: any JWKSFetcher) {
+        cache = JWKSCache(fetcher: fetcher)
+    }
+
+    func keys(
+        of client: Client, containing kid: String?, now: Int64
+    ) async throws(ClientKeyFault) -> JWKSet {
+        try await cache.keySet(at: client.jwksURI, containing: kid, now: now)
+    }
 }

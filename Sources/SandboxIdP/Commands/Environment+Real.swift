@@ -1,3 +1,4 @@
+import DPoPResource
 import Glibc
 import JOSE
 
@@ -6,7 +7,7 @@ extension Environment {
     static func real(caFile: String?) -> Environment {
         Environment(
             now: { Int64(time(nil)) }, random: { try? SecureRandom.bytes($0) },
-            clientKeys: ClientKeyCache(fetcher: HTTPKeyFetcher(caFile: caFile)),
+            clientKeys: PublishedClientKeys(fetcher: HTTPJWKSFetcher(caFile: caFile)),
             log: { Output.line($0.line, to: STDERR_FILENO) })
     }
 }

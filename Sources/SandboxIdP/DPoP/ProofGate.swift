@@ -1,3 +1,4 @@
+import DPoPResource
 import JOSE
 import SocketServer
 
@@ -11,7 +12,7 @@ enum NonceRule: Sendable, Equatable {
 
 /// Checks the DPoP proof of a request to the authorization server or its portal and spends its `jti` (RFC 9449 §4.3, §5).
 struct ProofGate: Sendable {
-    let nonces: NonceMaker
+    let nonces: DPoPNonces
     let state: SharedState
     private let verifier = DPoPVerifier(
         maximumAge: maximumAge, maximumAhead: ClockSkew.acceptedAhead)
@@ -19,7 +20,7 @@ struct ProofGate: Sendable {
     /// Seconds a proof may be old.
     static let maximumAge: Int64 = 60
 
-    init(nonces: NonceMaker, state: SharedState) {
+    init(nonces: DPoPNonces, state: SharedState) {
         self.nonces = nonces
         self.state = state
     }

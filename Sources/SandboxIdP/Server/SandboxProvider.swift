@@ -1,3 +1,4 @@
+import DPoPResource
 import JOSE
 import SocketServer
 
@@ -7,7 +8,7 @@ final class SandboxProvider: Sendable {
     let environment: Environment
     let state = SharedState()
     private let signer: TokenSigner
-    private let nonces: NonceMaker
+    private let nonces: DPoPNonces
     private let gate: ProtocolGate
     private let devices: DeviceRequestGate
     private let api: AccountsAPI
@@ -21,8 +22,10 @@ final class SandboxProvider: Sendable {
         self.configuration = configuration
         self.environment = environment
         signer = try TokenSigner()
-        guard let nonceKey = environment.random(32) else { throw .noRandomness }
-        nonces = NonceMaker(key: nonceKey, purpose: "authorization server")
+        guard let secret = environment.random(32).flatMap({ NonceSecret($0) }) else {
+            throw .noRandomness
+        }
+        nonces = DPoPNonces(secret, purpose: "authorization server")
         let proofs = ProofGate(nonces: nonces, state: state)
         gate = ProtocolGate(
             authenticator: ClientAuthenticator(
@@ -30,9 +33,13 @@ final class SandboxProvider: Sendable {
                 environment: environment, state: state),
             proofs: proofs, environment: environment)
         devices = DeviceRequestGate(issuer: configuration.uris.issuer, state: state)
-        api = AccountsAPI(
-            uris: configuration.uris, keys: signer.keySet,
-            nonces: NonceMaker(key: nonceKey, purpose: "demo api"), state: state)
+        do {
+            api = try AccountsAPI(
+                uris: configuration.uris, keys: signer.keySet,
+                nonces: DPoPNonces(secret, purpose: "demo api"), state: state)
+        } catch {
+            throw .api(error)
+        }
     }
 
     /// The route of a request whose method and content type it takes.
@@ -142,4 +149,5 @@ final class SandboxProvider: Sendable {
 enum ProviderError: Error, Equatable, Sendable {
     case noRandomness
     case signingKey(KeyError)
+    case api(DPoPResourceConfigurationError)
 }

@@ -1,3 +1,4 @@
+import DPoPResource
 import JOSE
 
 /// Makes the tokens of a grant.

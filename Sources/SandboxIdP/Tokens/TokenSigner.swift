@@ -1,3 +1,4 @@
+import DPoPResource
 import JOSE
 import SocketServer
 

@@ -1,3 +1,4 @@
+import DPoPResource
 import HTTPClient
 import JOSE
 import SocketServer
