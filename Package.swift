@@ -9,13 +9,25 @@ let settings: [SwiftSetting] = [
     .treatAllWarnings(as: .error),
 ]
 
+// On Apple platforms CryptoKit and the Keychain take OpenSSL's part, and only what an app needs is built. `script/check-apple` leaves
+// out the same.
+#if canImport(Darwin)
+    let openSSL: [Target.Dependency] = []
+    let notHere = ["OpenSSL", "PKCS11", "Custody", "DPoP/DPoPVerifier.swift"]
+#else
+    let openSSL: [Target.Dependency] = ["COpenSSL", "CPKCS11"]
+    let notHere = ["CryptoKit"]
+#endif
+
 let package = Package(
     name: "token-broker",
+    platforms: [.iOS(.v18), .macOS(.v15)],
     products: [
         .executable(name: "broker", targets: ["Broker"]),
         .executable(name: "sandbox-idp", targets: ["SandboxIdP"]),
         .executable(name: "demo-app", targets: ["DemoApp"]),
         .library(name: "ClientShim", targets: ["ClientShim"]),
+        .library(name: "DPoPResource", targets: ["DPoPResource"]),
     ],
     targets: [
         .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
@@ -27,9 +39,9 @@ let package = Package(
         .systemLibrary(name: "CProcess"),
         .systemLibrary(
             name: "CSystemd", pkgConfig: "libsystemd", providers: [.apt(["libsystemd-dev"])]),
-        .library(name: "DPoPResource", targets: ["DPoPResource"]),
 
-        .target(name: "JOSE", dependencies: ["COpenSSL", "CPKCS11"], swiftSettings: settings),
+        .target(
+            name: "JOSE", dependencies: openSSL, exclude: notHere, swiftSettings: settings),
         .target(name: "AssertionMint", dependencies: ["JOSE"], swiftSettings: settings),
         .target(
             name: "SocketServer", dependencies: ["COpenSSL", "CEpoll"],
@@ -52,6 +64,8 @@ let package = Package(
                 "JOSE", .target(name: "HTTPClient", condition: .when(platforms: [.linux])),
             ],
             swiftSettings: settings),
+        .target(
+            name: "DPoPResource", dependencies: ["HTTPClient", "JOSE"], swiftSettings: settings),
         .executableTarget(
             name: "SandboxIdP", dependencies: ["DPoPResource", "JOSE", "SocketServer"],
             swiftSettings: settings),
@@ -64,8 +78,6 @@ let package = Package(
         .testTarget(
             name: "AssertionMintTests", dependencies: ["AssertionMint", "JOSE", "TestKit"],
             swiftSettings: settings),
-        .target(
-            name: "DPoPResource", dependencies: ["HTTPClient", "JOSE"], swiftSettings: settings),
         .testTarget(
             name: "SocketServerTests", dependencies: ["COpenSSL", "SocketServer", "TestKit"],
             swiftSettings: settings),
@@ -77,6 +89,10 @@ let package = Package(
             swiftSettings: settings),
         .testTarget(
             name: "ClientShimTests", dependencies: ["ClientShim", "HTTPClient", "TestKit"],
+            swiftSettings: settings),
+        .testTarget(
+            name: "DPoPResourceTests",
+            dependencies: ["DPoPResource", "HTTPClient", "JOSE", "SocketServer", "TestKit"],
             swiftSettings: settings),
         .testTarget(
             name: "SandboxIdPTests",
@@ -92,9 +108,5 @@ let package = Package(
             ],
             swiftSettings: settings),
     ],
-        .testTarget(
-            name: "DPoPResourceTests",
-            dependencies: ["DPoPResource", "HTTPClient", "JOSE", "SocketServer", "TestKit"],
-            swiftSettings: settings),
     swiftLanguageModes: [.v6]
 )

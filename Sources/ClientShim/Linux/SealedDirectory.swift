@@ -1,7 +1,6 @@
 #if os(Linux)
     import Glibc
     import JOSE
-    import Synchronization
 
     /// Sealed files in a directory that belongs to this user alone (R-100-08 to R-100-10). Everything is
     /// done relative to the open directory, so nobody can swap it for another one meanwhile.
@@ -119,16 +118,12 @@
         /// exclude each other too, and it ends with the process.
         func tryLock(_ name: String) throws(Fault) -> FileLock? {
             let file = openat(
-                descriptor, ".lock-" + Base64URL.encode(Array(name.utf8)),
-                O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o600)
+                descriptor, FileLock.fileName(name), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC,
+                0o600)
             guard file >= 0 else { throw .system("open", errno: errno) }
-            guard flock(file, LOCK_EX | LOCK_NB) == 0 else {
-                let number = errno
-                close(file)
-                if number == EWOULDBLOCK { return nil }
-                throw .system("flock", errno: number)
+            do { return try FileLock.take(file) } catch {
+                throw .system("flock", errno: error.errno)
             }
-            return FileLock(file)
         }
 
         // MARK: - Steps
@@ -190,19 +185,6 @@
                 // Nothing of this size was ever written here.
                 guard bytes.count <= 4 << 20 else { throw .tampered }
             }
-        }
-    }
-
-    /// A lock on an open file; closing the file gives it back.
-    final class FileLock: StoreLock {
-        private let file: Mutex<Int32?>
-
-        init(_ file: Int32) { self.file = Mutex(file) }
-
-        deinit { release() }
-
-        func release() {
-            if let open = file.withLock({ $0.take() }) { close(open) }
         }
     }
 #endif

@@ -64,11 +64,6 @@ public struct CompactJWS: Sendable {
         }
     }
 
-    /// Whether `key` made the signature, with the algorithm the key is for.
-    public func isSigned(by key: PublicKey) -> Bool {
-        key.algorithm == algorithm && key.verifies(signature, over: signingInput)
-    }
-
     /// Whether `typ` names `mediaType`; letter case and a leading `application/` do not matter (RFC 7515 §4.1.9).
     public func hasType(_ mediaType: String) -> Bool {
         guard var type = type?.lowercased() else { return false }
