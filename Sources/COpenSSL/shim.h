@@ -80,4 +80,34 @@ static inline void copenssl_OPENSSL_free(void *memory) { OPENSSL_free(memory); }
 
 static inline int copenssl_EVP_PKEY_PUBLIC_KEY(void) { return EVP_PKEY_PUBLIC_KEY; }
 
+// A key of a named algorithm that is made of a seed alone; NULL when this OpenSSL does not have it. The names are in no header
+// before 3.5: they are parameters' and algorithms' own.
+static inline EVP_PKEY *copenssl_EVP_PKEY_from_seed(const char *name, const unsigned char *seed, size_t count) {
+    EVP_PKEY *key = NULL;
+    EVP_PKEY_CTX *ctx = EVP_PKEY_CTX_new_from_name(NULL, name, NULL);
+    OSSL_PARAM parameters[] = {
+        OSSL_PARAM_construct_octet_string("seed", (void *)seed, count),
+        OSSL_PARAM_construct_end(),
+    };
+    if (ctx == NULL || EVP_PKEY_keygen_init(ctx) != 1 || EVP_PKEY_CTX_set_params(ctx, parameters) != 1
+        || EVP_PKEY_generate(ctx, &key) != 1)
+        key = NULL;
+    EVP_PKEY_CTX_free(ctx);
+    return key;
+}
+// A signature over a whole message that is bound to a context, as FIPS 204 has it.
+static inline int copenssl_EVP_DigestSign_with_context(EVP_PKEY *key, const unsigned char *context, size_t context_count,
+                                                       unsigned char *signature, size_t *signature_count,
+                                                       const unsigned char *message, size_t message_count) {
+    EVP_MD_CTX *ctx = EVP_MD_CTX_new();
+    OSSL_PARAM parameters[] = {
+        OSSL_PARAM_construct_octet_string("context-string", (void *)context, context_count),
+        OSSL_PARAM_construct_end(),
+    };
+    int made = ctx != NULL && EVP_DigestSignInit_ex(ctx, NULL, NULL, NULL, NULL, key, parameters) == 1
+               && EVP_DigestSign(ctx, signature, signature_count, message, message_count) == 1;
+    EVP_MD_CTX_free(ctx);
+    return made;
+}
+
 #endif

@@ -48,6 +48,11 @@ final class MemoryKey: @unchecked Sendable {
 
     /// An ES256 signature over input with this SHA-256.
     func sign(digest: [UInt8]) throws(KeyError) -> [UInt8] {
+        try Self.sign(digest: digest, by: pkey)
+    }
+
+    /// An ECDSA signature by a key on P-256, 64 octets `r ‖ s`.
+    static func sign(digest: [UInt8], by pkey: OpaquePointer) throws(KeyError) -> [UInt8] {
         guard let context = EVP_PKEY_CTX_new_from_pkey(nil, pkey, nil) else {
             throw .openSSL(OpenSSLError.drain())
         }
