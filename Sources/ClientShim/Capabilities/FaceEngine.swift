@@ -17,6 +17,10 @@ public protocol FaceEngine: Sendable {
     /// A new sealed token for the same face; the old one stays good until the new one is accepted.
     func rotate(_ token: OpenedFaceToken) async throws(FaceEngineError) -> SealedFaceToken
 
+    /// Whether this engine can do such operations on this device, as the algorithms at hand allow. Where it cannot, the flow ends
+    /// in `pkiNotAvailable` before the scan (R-000-62, R-000-63).
+    func canRunPki(_ kind: PkiCeremonyKind) -> Bool
+
     /// Runs a key operation with the keys inside the token (R-000-60 to 67).
     func runPki(
         _ request: SignInPkiRequest, scope: PkiScope, _ token: OpenedFaceToken
@@ -24,6 +28,9 @@ public protocol FaceEngine: Sendable {
 }
 
 extension FaceEngine {
+    /// What an engine can do it can do everywhere, unless it says otherwise.
+    public func canRunPki(_ kind: PkiCeremonyKind) -> Bool { true }
+
     /// An engine without face keys.
     public func runPki(
         _ request: SignInPkiRequest, scope: PkiScope, _ token: OpenedFaceToken

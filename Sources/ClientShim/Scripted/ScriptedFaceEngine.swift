@@ -1,8 +1,10 @@
 public import JOSE
 import Synchronization
 
-/// A face engine that follows a script, for tests and the demo. Its tokens are opaque texts that begin
-/// with `scripted-face:`; a rotation gives the same face another text.
+/// A face engine that follows a script, for tests and the demo. Its tokens are texts that begin with `scripted-face:`; a
+/// rotation gives the same face another text.
+///
+/// Nothing seals these tokens: whoever holds one with face keys holds the keys. A real engine never gives such a token out.
 public final class ScriptedFaceEngine: FaceEngine {
     /// What the engine says of one frame.
     public enum Verdict: Sendable, Equatable {
@@ -23,11 +25,19 @@ public final class ScriptedFaceEngine: FaceEngine {
 
     private let state: Mutex<State>
     private let random: any RandomSource
+    /// The face keys it makes and uses.
+    let faceKeys: FaceKeyClass?
 
-    /// - Parameter verdicts: one for each frame, in order; when they are used up every frame matches.
-    public init(verdicts: [Verdict] = [], random: any RandomSource = SystemRandom()) {
+    /// - Parameters:
+    ///   - verdicts: one for each frame, in order; when they are used up every frame matches.
+    ///   - faceKeys: the class of face keys it puts into the tokens it rotates; `nil` for an engine without face keys.
+    public init(
+        verdicts: [Verdict] = [], random: any RandomSource = SystemRandom(),
+        faceKeys: FaceKeyClass? = nil
+    ) {
         state = Mutex(State(verdicts: verdicts))
         self.random = random
+        self.faceKeys = faceKeys
     }
 
     /// Name in the match statement.
@@ -36,12 +46,15 @@ public final class ScriptedFaceEngine: FaceEngine {
     /// How often a frame reached the matcher.
     public var matcherCalls: Int { state.withLock { $0.matcherCalls } }
 
-    /// A sealed token of a new face.
+    /// A token of a new face.
+    ///
+    /// - Parameter withFaceKeys: whether it holds face keys from the start, as registration makes them (R-004-61).
     public static func newToken(
-        random: any RandomSource = SystemRandom()
+        random: any RandomSource = SystemRandom(), withFaceKeys: Bool = false
     ) throws(FaceEngineError) -> SealedFaceToken {
         do {
-            return SealedFaceToken(prefix + (try random.text(16)) + ".0")
+            let seed = withFaceKeys ? "." + (try random.text(32)) : ""
+            return SealedFaceToken(prefix + (try random.text(16)) + ".0" + seed)
         } catch {
             throw .failed(details: "no randomness")
         }
@@ -73,14 +86,43 @@ public final class ScriptedFaceEngine: FaceEngine {
         }
     }
 
-    /// Another text for the same face.
+    /// Another text for the same face, with face keys where the engine has them: a sign-in mends their absence (R-000-64).
     public func rotate(_ token: OpenedFaceToken) async throws(FaceEngineError) -> SealedFaceToken {
-        let text = String(decoding: token.handle.expose(), as: UTF8.self)
-        let face = text.prefix { $0 != "." }
+        let parts = Self.parts(of: token)
+        guard let face = parts.first else { throw .unreadableToken }
         do {
-            return SealedFaceToken(face + "." + (try random.text(8)))
+            var text = face + "." + (try random.text(8))
+            if parts.count > 2 {
+                text += "." + parts[2]
+            } else if faceKeys != nil {
+                text += "." + (try random.text(32))
+            }
+            return SealedFaceToken(text)
         } catch {
             throw .failed(details: "no randomness")
         }
     }
+
+    /// The seed of the face keys, when the token has one.
+    static func seed(of token: OpenedFaceToken) -> [UInt8]? {
+        let parts = parts(of: token)
+        guard parts.count == 3, let seed = Base64URL.decode(parts[2]), seed.count == 32 else {
+            return nil
+        }
+        return seed
+    }
+
+    /// Face, number of the rotation, and seed of the face keys.
+    private static func parts(of token: OpenedFaceToken) -> [String] {
+        String(decoding: token.handle.expose(), as: UTF8.self).split(separator: ".").map(
+            String.init)
+    }
+}
+
+/// Which algorithms the face keys are of.
+public enum FaceKeyClass: Sendable, CaseIterable {
+    /// P-256: ECDSA over the operand, a digest; DHKEM with HKDF-SHA256 (RFC 9180 §4.1), whose ciphertext is a point of 65 octets.
+    case classical
+    /// ML-DSA-65 (FIPS 204), with the request's context as its own; ML-KEM-768 (FIPS 203). OpenSSL has them from 3.5 on.
+    case postQuantum
 }

@@ -27,13 +27,15 @@ extension SignInCalls {
     }
 
     private func open(_ json: JSONValue) async -> FaceTokenAnswer {
+        // Both sides must be able: the tenant, and the engine on this device (R-000-62).
+        let engineCan = config.pki.map { core.environment.faceEngine.canRunPki($0.kind) } ?? true
         func answer(_ content: FaceTokenAnswer.Content) -> FaceTokenAnswer {
             FaceTokenAnswer(
                 content: content,
                 branding: json["branding"].map {
                     Branding(organisation: $0["organisation"]?.string ?? $0["name"]?.string)
                 },
-                pkiAvailable: json["pki"]?["available"]?.bool ?? false,
+                pkiAvailable: engineCan && json["pki"]?["available"]?.bool ?? false,
                 pkiTenantScopeAllowed: json["pki"]?["tenant_scope_allowed"]?.bool ?? false,
                 providerExpiresAt: json["expires_at"]?.integer)
         }
