@@ -69,28 +69,6 @@ import Testing
         }
     }
 
-    @Test func `a start gets the same answer whoever the hint names (R-000-14)`() async throws {
-        try await Sandbox.run { sandbox in
-            let (known, _) = try await sandbox.started()
-            let stranger = try Device(email: "nobody@example.com")
-            func shape(_ reply: Reply) -> [String] {
-                let ceremony = reply.json?["ceremony"]
-                return [
-                    "\(reply.status)",
-                    reply.headers.all.map(\.name).sorted().joined(separator: ","),
-                ]
-                    + (reply.json?.members?.map(\.name) ?? [])
-                    + (ceremony?.members?.map(\.name) ?? [])
-                    + [
-                        "\(reply.text("auth_session")?.count ?? 0)",
-                        "\(ceremony?["sid"]?.string?.count ?? 0)",
-                    ]
-            }
-            let first = shape(try await sandbox.send(sandbox.startAttempt(known)))
-            #expect(first == shape(try await sandbox.send(sandbox.startAttempt(stranger))))
-        }
-    }
-
     @Test
     func
         `the rotated face token takes the old one's place when the completion is served (R-000-17)`()
@@ -113,30 +91,6 @@ import Testing
             let face = try await sandbox.send(
                 sandbox.portalAttempt(device, "face_token", sid: session.sid))
             #expect(face.json?["password_protected"]?.bool == true)
-        }
-    }
-
-    @Test(arguments: Precondition.allCases)
-    func `each broken precondition is named on every call (R-000-07)`(_ broken: Precondition)
-        async throws
-    {
-        try await Sandbox.run { configuration in
-            configuration.clients[Sandbox.clientId].map { client in
-                var client = client
-                switch broken {
-                case .ownApp: client.ownAppRegistered = false
-                case .dpop: client.dpopBoundAccessTokens = false
-                case .noCertificateBinding: client.certificateBoundAccessTokens = true
-                case .enabled: client.firstPartyChallengeEnabled = false
-                case .redirectURI: client.redirectURIs = []
-                case .redirectURIScheme: client.redirectURIs = ["com.example.app:/cb"]
-                case .clientAuthMethod: client.tokenEndpointAuthMethod = "client_secret_basic"
-                }
-                configuration.clients[Sandbox.clientId] = client
-            }
-        } _: { sandbox in
-            let reply = try await sandbox.send(sandbox.startAttempt(try Device()))
-            #expect(reply.error == broken.rawValue)
         }
     }
 }

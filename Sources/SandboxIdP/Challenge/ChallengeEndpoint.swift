@@ -39,6 +39,7 @@ struct ChallengeEndpoint: Sendable {
     private func start(
         _ request: ProtocolRequest
     ) throws(OAuthFault) -> (response: HTTPResponse, cause: String?) {
+        guard !request.client.browserRequired else { throw .redirectToWeb }
         let start = try ChallengeStart(request.form, request.client, configuration)
         let attested = try configuration.attestation.judge(
             request.form["app_attestation"], challenge: start.nonce, now: request.now)
@@ -91,6 +92,8 @@ struct ChallengeEndpoint: Sendable {
             return demandCeremony(session, authSession, request.now)
         }
         let completion = try devices.completion(response, of: session, now: request.now)
+        // Not before the user proved who it is: nobody else is told who may not use what.
+        guard !request.client.deniedEmails.contains(session.email) else { throw .accessDenied }
         let code = try environment.secret()
         try state.change { (state) throws(OAuthFault) in
             let isFirst = try state.authorizations.complete(

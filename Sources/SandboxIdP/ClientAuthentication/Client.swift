@@ -18,6 +18,10 @@ struct Client: Sendable, Equatable {
     var dpopBoundAccessTokens = true
     /// Whether its tokens are bound to a client certificate.
     var certificateBoundAccessTokens = false
+    /// Whether this application's users must sign in in a browser for now (R-000-16).
+    var browserRequired = false
+    /// The users who may not use it, in lower case.
+    var deniedEmails: Set<String> = []
 
     static let privateKeyJWT = "private_key_jwt"
 }

@@ -5,7 +5,6 @@ import Synchronization
 /// Authenticates clients by `private_key_jwt`, the only method there is here.
 struct ClientAuthenticator: Sendable {
     let issuer: String
-    let clients: [String: Client]
     let environment: Environment
     let state: SharedState
 
@@ -37,7 +36,9 @@ struct ClientAuthenticator: Sendable {
         guard credential.clientId == nil || credential.clientId == assertion.clientId else {
             throw .refused(.clientIdMismatch)
         }
-        guard let client = clients[assertion.clientId] else { throw .refused(.unknownClient) }
+        guard let client = state.change({ $0.clients[assertion.clientId] }) else {
+            throw .refused(.unknownClient)
+        }
         let keys = try await keys(of: client, for: assertion)
         guard !keys.isEmpty else { throw .refused(.noSuchKey) }
         guard assertion.isSigned(byOneOf: keys) else { throw .refused(.signature) }

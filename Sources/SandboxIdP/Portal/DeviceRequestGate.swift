@@ -65,6 +65,7 @@ struct DeviceRequestGate: Sendable {
                 throw .ceremonyUnavailable
             }
             guard request.isSigned(by: enrolment.key) else { throw .deviceRequest(.signature) }
+            try enrolment.requireGood()
             return enrolment
         }
     }

@@ -12,8 +12,29 @@ struct Enrolment: Sendable {
     let key: PublicKey
     /// The sealed face token, replaced by every completion.
     var faceToken: String
+    var status = Status.good
     /// Whether the face token carries a password, which makes it useless in a sign-in (R-000-15).
     var isPasswordProtected: Bool
+}
+
+extension Enrolment {
+    /// What has become of the key.
+    enum Status: String, Sendable {
+        case good
+        /// By an administrator or the user.
+        case revoked
+        /// By the registration of another device (R-004-46).
+        case replaced
+    }
+
+    /// Told only to the holder of the key, whose signature was checked.
+    func requireGood() throws(OAuthFault) {
+        switch status {
+        case .good: return
+        case .revoked: throw .deviceKeyRevoked
+        case .replaced: throw .deviceKeyReplaced
+        }
+    }
 }
 
 /// Users and their enrolled device keys.
@@ -32,7 +53,7 @@ struct Directory: Sendable {
             enrolment = Enrolment(
                 keyId: known.keyId, email: known.email, subject: known.subject,
                 deviceId: known.deviceId, key: known.key, faceToken: enrolment.faceToken,
-                isPasswordProtected: enrolment.isPasswordProtected)
+                status: known.status, isPasswordProtected: enrolment.isPasswordProtected)
         } else if let subject = subjects[enrolment.email] {
             enrolment = Enrolment(
                 keyId: enrolment.keyId, email: enrolment.email, subject: subject,
@@ -46,6 +67,13 @@ struct Directory: Sendable {
 
     /// The enrolment of a key.
     func enrolment(keyId: String) -> Enrolment? { enrolments[keyId] }
+
+    /// Sets what has become of a key; whether there is such a key.
+    mutating func setStatus(_ status: Enrolment.Status, ofKey keyId: String) -> Bool {
+        guard enrolments[keyId] != nil else { return false }
+        enrolments[keyId]?.status = status
+        return true
+    }
 
     /// Puts the rotated face token in the old one's place.
     mutating func replaceFaceToken(keyId: String, with token: String) {

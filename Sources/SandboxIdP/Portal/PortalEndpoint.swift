@@ -15,6 +15,10 @@ struct PortalEndpoint: Sendable {
     /// over) gives the same 404, so that no address can be probed (R-000-14, R-000-05).
     func faceToken(_ request: HTTPRequest, sid: String) throws(OAuthFault) -> HTTPResponse {
         let (session, signer, _) = try admit(request, .faceToken(sid: sid), .faceToken, sid)
+        // Withdrawing a precondition stops sign-ins that are under way too (flows §3.2).
+        if let session, let client = state.change({ $0.clients[session.clientId] }) {
+            try Precondition.check(client)
+        }
         guard let session, let signer, signer.email == session.email, case .open = session.stage
         else { throw .ceremonyUnavailable }
         let pki = configuration.options.faceKeys

@@ -48,5 +48,7 @@ enum Path {
     static let revocation = "/revoke"
     static let portal = "/portal"
     static let enrolments = "/sandbox/enrolments"
+    static let applications = "/sandbox/applications"
+    static let keys = "/sandbox/keys"
     static let api = "/api"
 }

@@ -71,6 +71,14 @@ private struct OAuthErrorAnswer {
             self.init(400, "signature_rejected", "The device request was not accepted.")
         case .ceremonyUnavailable:
             self.init(404, "ceremony_unavailable", "The ceremony is not available.")
+        case .deviceKeyRevoked:
+            self.init(403, "device_key_revoked", "The device's key was revoked.")
+        case .deviceKeyReplaced:
+            self.init(403, "device_key_replaced", "Another device's key took this one's place.")
+        case .accessDenied:
+            self.init(403, "access_denied", "The user may not use this application.")
+        case .redirectToWeb:
+            self.init(400, "redirect_to_web", "The application signs in in a browser.")
         case .attestationRejected:
             self.init(400, "attestation_rejected", "The evidence for the app was not accepted.")
         case .rateLimited(_, let seconds):

@@ -29,6 +29,14 @@ enum OAuthFault: Error, Equatable, Sendable {
     case deviceRequest(DeviceRequestFault)
     /// `ceremony_unavailable`: this ceremony can never complete for this caller (R-000-14).
     case ceremonyUnavailable
+    /// `device_key_revoked`: the enrolled key was revoked.
+    case deviceKeyRevoked
+    /// `device_key_replaced`: another device's key took the enrolled one's place (R-004-46).
+    case deviceKeyReplaced
+    /// `access_denied`: the user may not use this application.
+    case accessDenied
+    /// `redirect_to_web`: this application's users must sign in in a browser (first-party draft §5.2.2, R-000-16).
+    case redirectToWeb
     /// `attestation_rejected`: no good evidence for a genuine app where the tenant demands it (R-000-08).
     case attestationRejected(AttestationFault)
     /// A limit is spent.

@@ -8,6 +8,8 @@ enum Route: Sendable, Equatable {
     case faceToken(sid: String)
     case abort(sid: String)
     case enrolments
+    case applications
+    case keys
     case accounts
     case transfers
 
@@ -34,6 +36,8 @@ enum Route: Sendable, Equatable {
         case Path.token: self = .token
         case Path.revocation: self = .revocation
         case Path.enrolments: self = .enrolments
+        case Path.applications: self = .applications
+        case Path.keys: self = .keys
         case Path.api + "/accounts": self = .accounts
         case Path.api + "/transfers": self = .transfers
         case let other:
@@ -74,6 +78,8 @@ enum Route: Sendable, Equatable {
         case .faceToken(let sid): Path.portal + "/ceremonies/\(sid)/face-token"
         case .abort(let sid): Path.portal + "/ceremonies/\(sid)/abort"
         case .enrolments: Path.enrolments
+        case .applications: Path.applications
+        case .keys: Path.keys
         case .accounts: Path.api + "/accounts"
         case .transfers: Path.api + "/transfers"
         }
@@ -91,7 +97,8 @@ enum Route: Sendable, Equatable {
     var methods: [String] {
         switch self {
         case .metadata, .jwks: ["GET", "HEAD"]
-        case .challenge, .token, .revocation, .faceToken, .abort, .enrolments: ["POST"]
+        case .challenge, .token, .revocation, .faceToken, .abort, .enrolments, .applications, .keys:
+            ["POST"]
         case .accounts, .transfers: ["GET", "POST"]
         }
     }
@@ -101,7 +108,7 @@ enum Route: Sendable, Equatable {
         case .metadata, .jwks, .accounts, .transfers: .none
         case .challenge, .token, .revocation: .form
         case .faceToken, .abort: .jose
-        case .enrolments: .json
+        case .enrolments, .applications, .keys: .json
         }
     }
 

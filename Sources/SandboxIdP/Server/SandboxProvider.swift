@@ -6,7 +6,7 @@ import SocketServer
 final class SandboxProvider: Sendable {
     let configuration: ProviderConfiguration
     let environment: Environment
-    let state = SharedState()
+    let state: SharedState
     private let signer: TokenSigner
     private let nonces: DPoPNonces
     private let gate: ProtocolGate
@@ -21,6 +21,7 @@ final class SandboxProvider: Sendable {
     ) throws(ProviderError) {
         self.configuration = configuration
         self.environment = environment
+        state = SharedState(clients: configuration.clients)
         signer = try TokenSigner()
         guard let secret = environment.random(32).flatMap({ NonceSecret($0) }) else {
             throw .noRandomness
@@ -29,8 +30,7 @@ final class SandboxProvider: Sendable {
         let proofs = ProofGate(nonces: nonces, state: state)
         gate = ProtocolGate(
             authenticator: ClientAuthenticator(
-                issuer: configuration.uris.issuer, clients: configuration.clients,
-                environment: environment, state: state),
+                issuer: configuration.uris.issuer, environment: environment, state: state),
             proofs: proofs, environment: environment)
         devices = DeviceRequestGate(issuer: configuration.uris.issuer, state: state)
         do {
@@ -92,6 +92,8 @@ final class SandboxProvider: Sendable {
         case .faceToken(let sid): return (try portal.faceToken(request, sid: sid), nil)
         case .abort(let sid): return (try portal.abort(request, sid: sid), nil)
         case .enrolments: return (try enrolments.answer(request), nil)
+        case .applications: return (try console.changeApplication(request), nil)
+        case .keys: return (try console.changeKey(request), nil)
         case .accounts, .transfers:
             return await api.answer(request, on: route, now: environment.now())
         }
@@ -123,6 +125,8 @@ final class SandboxProvider: Sendable {
         EnrolmentEndpoint(environment: environment, state: state)
     }
 
+    private var console: ConsoleEndpoint { ConsoleEndpoint(state: state) }
+
     /// R-000-72: one limit an address, whatever the endpoint.
     private func countAddress(_ remote: RemoteAddress) throws(OAuthFault) {
         let now = environment.now()
@@ -140,7 +144,8 @@ final class SandboxProvider: Sendable {
             var response = response
             response.headers.append(("DPoP-Nonce", nonces.current(environment.now())))
             return response
-        case .metadata, .jwks, .enrolments, .accounts, .transfers, nil: return response
+        case .metadata, .jwks, .enrolments, .applications, .keys, .accounts, .transfers, nil:
+            return response
         }
     }
 }

@@ -1,5 +1,7 @@
 /// Everything the provider remembers, in memory only. Changed by pure functions under one lock.
 struct SandboxState: Sendable {
+    /// The registered applications as they stand now, by their id: an administrator may change them at any time.
+    var clients: [String: Client]
     /// Client assertions that were presented, by client and `jti`.
     var assertions = ReplayMemory()
     /// DPoP proofs that were accepted, by key, URI and `jti`.

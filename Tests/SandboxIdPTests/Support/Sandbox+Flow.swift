@@ -75,9 +75,10 @@ extension Sandbox {
             id: reply.text("id_token"))
     }
 
-    func signedIn(scope: String = "openid offline_access") async throws -> (Device, Session, Tokens)
-    {
-        let (device, session) = try await started(scope: scope)
+    func signedIn(
+        _ device: Device? = nil, scope: String = "openid offline_access"
+    ) async throws -> (Device, Session, Tokens) {
+        let (device, session) = try await started(device, scope: scope)
         let completion = try await send(completeAttempt(device, session))
         let code = try #require(completion.text("authorization_code"))
         return (
