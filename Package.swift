@@ -72,6 +72,9 @@ let package = Package(
         .executableTarget(
             name: "DemoApp", dependencies: ["ClientShim", "JOSE"], swiftSettings: settings),
 
+        .executableTarget(
+            name: "AppProbe", dependencies: ["ClientShim", "JOSE"], path: "Tests/AppProbe",
+            swiftSettings: settings),
         .target(
             name: "TestKit", dependencies: ["JOSE"], path: "Tests/TestKit", swiftSettings: settings),
         .testTarget(name: "JOSETests", dependencies: ["JOSE", "TestKit"], swiftSettings: settings),
@@ -88,7 +91,8 @@ let package = Package(
             name: "HTTPClientTests", dependencies: ["HTTPClient", "TestKit"],
             swiftSettings: settings),
         .testTarget(
-            name: "ClientShimTests", dependencies: ["ClientShim", "HTTPClient", "TestKit"],
+            name: "ClientShimTests",
+            dependencies: ["AppProbe", "ClientShim", "HTTPClient", "JOSE", "TestKit"],
             swiftSettings: settings),
         .testTarget(
             name: "DPoPResourceTests",
@@ -97,7 +101,8 @@ let package = Package(
         .testTarget(
             name: "SandboxIdPTests",
             dependencies: [
-                "DPoPResource", "HTTPClient", "JOSE", "SandboxIdP", "SocketServer", "TestKit",
+                "AppProbe", "DPoPResource", "HTTPClient", "JOSE", "SandboxIdP", "SocketServer",
+                "TestKit",
             ],
             swiftSettings: settings),
         .testTarget(

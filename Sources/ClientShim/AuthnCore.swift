@@ -21,7 +21,8 @@ final class AuthnCore: Sendable {
             keyStore: environment.keyStore, store: environment.store, random: environment.random)
         metadata = MetadataCache(environment: environment, offsets: offsets)
         assertions = AssertionSource(clock: environment.clock, threads: threads)
-        vault = SessionVault(environment: environment, installKeys: installKeys)
+        vault = SessionVault(
+            environment: environment, installKeys: installKeys, executor: threads.executor)
     }
 
     /// The registered provider (R-101-10 to R-101-12); for the life of the process, never stored.

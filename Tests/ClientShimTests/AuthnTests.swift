@@ -7,7 +7,7 @@ import Testing
 
 @Suite struct AuthnTests {
     /// A disk that fails, or that makes everyone wait for a while.
-    private final class HeldStore: SecureStore {
+    private final class HeldStore: SecureStore, LockAnnouncing {
         private let inner = InMemorySecureStore()
         private let gate = DispatchSemaphore(value: 0)
         private let isHeld = Atomic(false)
@@ -55,6 +55,8 @@ import Testing
             try enter()
             return try inner.tryLock(name)
         }
+
+        func whenReleased(_ name: String) async { await inner.whenReleased(name) }
     }
 
     private func environment(_ store: any SecureStore) -> AuthnEnvironment {

@@ -79,15 +79,13 @@
     }
 
     extension KeyStoreError {
-        init(_ fault: SealedDirectory.Fault, label: String) {
+        init(_ fault: FileFault, label: String) {
             self =
                 switch fault {
                 case .tampered: .tampered(label: label)
                 case .badName: .badLabel
                 case .exists: .exists(label: label)
-                case .openToOthers: .failed(details: "the directory is open to group or others")
-                case .system(let call, let number): .failed(details: "\(call), errno \(number)")
-                case .sealing: .failed(details: "sealing failed")
+                default: .failed(details: fault.details)
                 }
         }
     }

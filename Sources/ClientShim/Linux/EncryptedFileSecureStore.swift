@@ -48,15 +48,12 @@
     }
 
     extension SecureStoreError {
-        init(_ fault: SealedDirectory.Fault, name: String) {
+        init(_ fault: FileFault, name: String) {
             self =
                 switch fault {
                 case .tampered: .tampered(name: name)
                 case .badName: .badName
-                case .exists: .failed(details: "exists")
-                case .openToOthers: .failed(details: "the directory is open to group or others")
-                case .system(let call, let number): .failed(details: "\(call), errno \(number)")
-                case .sealing: .failed(details: "sealing failed")
+                default: .failed(details: fault.details)
                 }
         }
     }

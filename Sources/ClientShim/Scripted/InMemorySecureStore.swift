@@ -1,10 +1,11 @@
 import Synchronization
 
 /// Records in memory, for tests.
-public final class InMemorySecureStore: SecureStore {
+public final class InMemorySecureStore: SecureStore, LockAnnouncing {
     private struct State {
         var records: [String: [UInt8]] = [:]
         var locks: Set<String> = []
+        var waiting: [String: [CheckedContinuation<Void, Never>]] = [:]
     }
 
     private let state = Mutex(State())
@@ -39,8 +40,23 @@ public final class InMemorySecureStore: SecureStore {
         return Lock(store: self, name: name)
     }
 
+    func whenReleased(_ name: String) async {
+        await withCheckedContinuation { continuation in
+            let isFree = state.withLock { state in
+                guard state.locks.contains(name) else { return true }
+                state.waiting[name, default: []].append(continuation)
+                return false
+            }
+            if isFree { continuation.resume() }
+        }
+    }
+
     private func unlock(_ name: String) {
-        _ = state.withLock { $0.locks.remove(name) }
+        let waiting = state.withLock { state in
+            state.locks.remove(name)
+            return state.waiting.removeValue(forKey: name) ?? []
+        }
+        for waiter in waiting { waiter.resume() }
     }
 
     private final class Lock: StoreLock {

@@ -15,7 +15,7 @@ struct Refresher: Sendable {
         do {
             let lock = try await StoreLocking.acquire(
                 Self.lockName, in: core.environment.store, clock: core.environment.clock,
-                limitMilliseconds: Self.lockLimitMilliseconds)
+                executor: core.executor, limitMilliseconds: Self.lockLimitMilliseconds)
             defer { lock.release() }
             guard let record = try await core.vault.load(),
                 let refreshToken = record.refreshToken,

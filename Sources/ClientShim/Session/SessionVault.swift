@@ -9,6 +9,7 @@ final class SessionVault: Sendable {
 
     private let environment: AuthnEnvironment
     private let installKeys: InstallKeys
+    private let executor: any TaskExecutor
     private let memory = Mutex(Memory())
 
     private struct Memory {
@@ -20,9 +21,10 @@ final class SessionVault: Sendable {
         var ended: String?
     }
 
-    init(environment: AuthnEnvironment, installKeys: InstallKeys) {
+    init(environment: AuthnEnvironment, installKeys: InstallKeys, executor: any TaskExecutor) {
         self.environment = environment
         self.installKeys = installKeys
+        self.executor = executor
     }
 
     /// Reads the session into memory when the process starts.
@@ -67,22 +69,28 @@ final class SessionVault: Sendable {
         }
     }
 
-    /// Removes the session; gives what there was. Should the disk not let go of it, it is over for this
-    /// process all the same, and is removed when it is next looked at.
+    /// Removes the session; gives what there was. Should the disk not let go of it, or another process not
+    /// let go of the lock, it is over for this process all the same, and is removed when it is next looked at.
+    /// - Throws: when the lock stays taken and this process knows of no session to end.
     func remove() async throws(AuthnFault) -> SessionRecord? {
-        try await locked { () throws(AuthnFault) in
-            let known = self.memory.withLock { $0.unsaved ?? $0.record }
-            let stored = try? self.read()
-            guard let old = self.memory.withLock({ $0.unsaved }) ?? stored ?? known else {
-                return nil
+        do {
+            return try await locked { () throws(AuthnFault) in
+                let stored = try? self.read()
+                guard let old = self.memory.withLock({ $0.unsaved ?? stored ?? $0.record }) else {
+                    return nil
+                }
+                do { try self.erase() } catch { self.noteEnded(old) }
+                return old
             }
-            do {
-                try self.erase()
-            } catch {
-                self.memory.withLock { $0 = Memory(ended: old.grantId) }
-            }
-            return old
+        } catch {
+            guard let known = memory.withLock({ $0.unsaved ?? $0.record }) else { throw error }
+            noteEnded(known)
+            return known
         }
+    }
+
+    private func noteEnded(_ record: SessionRecord) {
+        memory.withLock { $0 = Memory(ended: record.grantId) }
     }
 
     /// Removes that session, which the provider has ended, unless another sign-in has taken its place.
@@ -148,8 +156,8 @@ final class SessionVault: Sendable {
         _ body: () throws(AuthnFault) -> Value
     ) async throws(AuthnFault) -> Value {
         let lock = try await StoreLocking.acquire(
-            Self.lockName, in: environment.store, clock: environment.clock, limitMilliseconds: 5_000
-        )
+            Self.lockName, in: environment.store, clock: environment.clock, executor: executor,
+            limitMilliseconds: 5_000)
         defer { lock.release() }
         return try body()
     }

@@ -23,8 +23,9 @@ final class FileLock: StoreLock {
     ///
     /// - Parameter file: a descriptor that belongs to the lock from now on.
     static func take(_ file: Int32) throws(FileLockFault) -> FileLock? {
-        guard flock(file, LOCK_EX | LOCK_NB) == 0 else {
+        while flock(file, LOCK_EX | LOCK_NB) != 0 {
             let number = errno
+            if number == EINTR { continue }
             close(file)
             if number == EWOULDBLOCK { return nil }
             throw FileLockFault(errno: number)

@@ -167,12 +167,28 @@ import Testing
         #expect(try FileManager.default.contentsOfDirectory(atPath: path).count == 1)
     }
 
-    @Test func `what a crash left half written is neither read nor listed`() throws {
+    @Test
+    func `what a crash left half written is neither read nor listed, and goes at the next start`()
+        throws
+    {
         let store = try records()
         try store.replace("session", with: [1])
         try directory.write([0, 1, 2], to: "store/.tmp-left")
         #expect(try store.read("session") == [1])
         #expect(try store.names(prefix: "") == ["session"])
+        #expect(try records().read("session") == [1])
+        #expect(try FileManager.default.contentsOfDirectory(atPath: path).count == 1)
+    }
+
+    @Test func `R-100-10 a record that could not be read again is refused, and the old one stays`()
+        throws
+    {
+        let store = try records()
+        let longest = [UInt8](repeating: 1, count: (4 << 20) - 28)
+        try store.replace("session", with: longest)
+        #expect(try store.read("session") == longest)
+        #expect(throws: SecureStoreError.self) { try store.replace("session", with: longest + [1]) }
+        #expect(try store.read("session") == longest)
     }
 
     @Test func `a lock excludes another holder, in this process too, until it is given back`()

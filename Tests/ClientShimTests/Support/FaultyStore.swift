@@ -3,7 +3,7 @@ import Synchronization
 @testable import ClientShim
 
 /// A store in memory whose writes can be made to fail.
-final class FaultyStore: SecureStore {
+final class FaultyStore: SecureStore, LockAnnouncing {
     private let inner = InMemorySecureStore()
     private let failing = Mutex<[String: Int]>([:])
     private let log = Mutex<[String]>([])
@@ -51,6 +51,8 @@ final class FaultyStore: SecureStore {
     func tryLock(_ name: String) throws(SecureStoreError) -> (any StoreLock)? {
         try inner.tryLock(name)
     }
+
+    func whenReleased(_ name: String) async { await inner.whenReleased(name) }
 }
 
 /// Keeps diagnostic events.

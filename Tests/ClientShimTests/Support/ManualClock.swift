@@ -2,8 +2,7 @@ import Synchronization
 
 @testable import ClientShim
 
-/// A clock that moves when a test says so. Sleeps of at most 100 ms take one: they only wait for another
-/// holder of a lock, for which there is no event.
+/// A clock that moves when a test says so.
 final class ManualClock: AuthnClock {
     private struct Sleeper {
         let until: Int64
@@ -41,11 +40,6 @@ final class ManualClock: AuthnClock {
     }
 
     func sleep(milliseconds: Int64) async throws(CancellationError) {
-        if milliseconds <= 100 {
-            // Another thread has to have its turn before it can give a lock back.
-            try? await Task.sleep(for: .milliseconds(1))
-            return
-        }
         let id = state.withLock { state in
             state.nextId += 1
             return state.nextId
