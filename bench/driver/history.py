@@ -7,12 +7,12 @@ SLOT_SECONDS = 120  # of broker.assertion_jti
 
 
 def fill(broker, postgres, rows, cores):
-    """Copies the database `broker` and adds so many rows, with ends spread evenly over five slots: the one that mints fall
-    into now, its neighbours, and those they fall into while the measurement lasts, so none is emptied before its end."""
+    """Copies the database `broker` and adds so many rows, with ends spread evenly over the four slots that follow: mints fall
+    into them once the rows are made, and as late as any may end, so that none is emptied before the measurement's end."""
     broker.clear()
     postgres.sql(f"CREATE DATABASE {DATABASE} TEMPLATE broker", "postgres")
-    first = int(time.time()) // SLOT_SECONDS
-    slots = range(first, first + 5)
+    first = int(time.time()) // SLOT_SECONDS + 1
+    slots = range(first, first + 4)
 
     def fill_slot(slot):
         # The index is made after the rows, as a restore does; it is the same afterwards.
