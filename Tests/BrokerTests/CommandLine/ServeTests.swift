@@ -86,6 +86,7 @@ import Testing
                 for _ in 0..<count {
                     let response = try await connection.response()
                     if response.status == 503 { continue }
+                    try #require(response.status == 200, "\(response.code ?? "")")
                     jtis.append(try #require(try response.json()["jti"]?.string))
                 }
             }
