@@ -152,7 +152,10 @@ class Measurement:
             self.raw["history"].append(full.json())
         rows = history.count(self.postgres)
         if rows < p.history_rows:
-            raise Void(f"the history lost rows before the end: {rows:,} of {p.history_rows:,} are left")
+            # This figure is lost; those that took the time before it are not.
+            self.voids.append(f"not measured: the history lost rows before the end, {rows:,} of {p.history_rows:,} were left")
+            self.progress.say(self.voids[-1])
+            self.raw["empty"], self.raw["history"] = [], []
         self.raw["history_rows"] = rows
         history.drop(self.postgres)
 

@@ -99,7 +99,7 @@ def markdown(doc):
     out += ["Postgres settings that are not the default, and those that durability depends on: "
             + ", ".join(f"`{name} = {value}`" for name, value in doc["postgres_settings"].items()) + ".", ""]
     if doc["void_runs"]:
-        out += ["Runs that were void and made once more:", ""] + [f"- {text}" for text in doc["void_runs"]] + [""]
+        out += ["Void runs, made once more where that was possible:", ""] + [f"- {text}" for text in doc["void_runs"]] + [""]
     return "\n".join(out).rstrip() + "\n"
 
 
