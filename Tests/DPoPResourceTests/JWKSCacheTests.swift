@@ -135,16 +135,20 @@ import Testing
         #expect(try await cache.keySet(at: uri, containing: "a", now: 0) == first)
     }
 
-    @Test func `100 requests at once cause one fetch`() async throws {
+    @Test func `100 requests at once cause one fetch, and each gets what it brought`() async throws
+    {
         let (cache, fetcher) = cache(first)
-        await withTaskGroup(of: Void.self) { group in
-            for _ in 0..<100 {
-                group.addTask {
-                    _ = try? await cache.keySet(at: uri, containing: "a", now: 0)
+        for (now, kid, keys) in [(Int64(0), "a", first), (100, "b", second)] {
+            fetcher.answer(with: .success(FetchedJWKS(keys: keys, maximumAge: 600)))
+            let served = try await withThrowingTaskGroup(of: JWKSet.self) { group in
+                for _ in 0..<100 {
+                    group.addTask { try await cache.keySet(at: uri, containing: kid, now: now) }
                 }
+                return try await group.reduce(into: []) { $0.append($1) }
             }
+            #expect(served.allSatisfy { $0 == keys })
         }
-        #expect(fetcher.count == 1)
+        #expect(fetcher.count == 2)
     }
 
     static let fields: [([String], String?, Int64?)] = [

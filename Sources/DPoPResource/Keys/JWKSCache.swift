@@ -26,7 +26,7 @@ public actor JWKSCache {
     private let bounds: Bounds
     private var entries: [String: Entry] = [:]
     private var failures: [String: (fault: JWKSFault, at: Int64)] = [:]
-    private var running: [String: Task<Result<FetchedJWKS, JWKSFault>, Never>] = [:]
+    private var running: [String: Task<Void, Never>] = [:]
 
     /// An empty cache.
     public init(fetcher: any JWKSFetcher, bounds: Bounds = Bounds()) {
@@ -63,28 +63,23 @@ public actor JWKSCache {
     }
 
     private func fetch(_ uri: String, _ now: Int64) async {
-        if let running = running[uri] {
-            _ = await running.value
-            return
-        }
-        let fetcher = fetcher
-        let task = Task { () async -> Result<FetchedJWKS, JWKSFault> in
+        if let running = running[uri] { return await running.value }
+        // The task itself keeps what it brings, so that whoever waits for its end finds it.
+        let task = Task {
             do throws(JWKSFault) {
-                return .success(try await fetcher.fetch(uri))
+                keep(try await fetcher.fetch(uri), at: uri, now)
             } catch {
-                return .failure(error)
+                failures[uri] = (error, now)
             }
+            running[uri] = nil
         }
         running[uri] = task
-        let result = await task.value
-        running[uri] = nil
-        switch result {
-        case .failure(let fault):
-            failures[uri] = (fault, now)
-        case .success(let fetched):
-            failures[uri] = nil
-            let age = min(max(fetched.maximumAge ?? 0, bounds.minimumAge), bounds.maximumAge)
-            entries[uri] = Entry(keys: fetched.keys, fetchedAt: now, freshUntil: now + age)
-        }
+        await task.value
+    }
+
+    private func keep(_ fetched: FetchedJWKS, at uri: String, _ now: Int64) {
+        failures[uri] = nil
+        let age = min(max(fetched.maximumAge ?? 0, bounds.minimumAge), bounds.maximumAge)
+        entries[uri] = Entry(keys: fetched.keys, fetchedAt: now, freshUntil: now + age)
     }
 }
