@@ -101,14 +101,14 @@ let package = Package(
         .testTarget(
             name: "SandboxIdPTests",
             dependencies: [
-                "AppProbe", "DPoPResource", "HTTPClient", "JOSE", "SandboxIdP", "SocketServer",
-                "TestKit",
+                "DPoPResource", "HTTPClient", "JOSE", "SandboxIdP", "SocketServer", "TestKit",
             ],
             swiftSettings: settings),
         .testTarget(
             name: "SimulationTests",
             dependencies: [
-                "AssertionMint", "Broker", "ClientShim", "JOSE", "SandboxIdP", "SocketServer",
+                "AssertionMint", "Broker", "ClientShim", "DPoPResource", "JOSE", "SandboxIdP",
+                "SocketServer",
                 "TestKit",
             ],
             swiftSettings: settings),

@@ -111,9 +111,9 @@ import Testing
                 ], signer: install))
     }
 
-    @Test(arguments: [(302, ClientKeyFault.unreachable), (404, .unreachable), (500, .unreachable)])
+    @Test(arguments: [(302, JWKSFault.unreachable), (404, .unreachable), (500, .unreachable)])
     func `an answer other than 200 is no key set, and no redirect is followed`(
-        status: Int, fault: ClientKeyFault
+        status: Int, fault: JWKSFault
     ) async throws {
         try await makeCertificate()
         let publisher = try KeyPublisher(
@@ -131,7 +131,7 @@ import Testing
         try await makeCertificate()
         let publisher = try KeyPublisher(
             JWKSet([]), certificate: directory.file("cert.pem"), key: directory.file("key.pem"))
-        await #expect(throws: ClientKeyFault.unreachable) {
+        await #expect(throws: JWKSFault.unreachable) {
             try await HTTPJWKSFetcher(caFile: nil).fetch(
                 "https://127.0.0.1:\(publisher.port)/jwks")
         }

@@ -1,3 +1,4 @@
+import DPoPResource
 import JOSE
 import SocketServer
 import TestKit
@@ -44,7 +45,7 @@ final class SimulatedProvider: Sendable {
 
         func keys(
             of client: Client, containing kid: String?, now: Int64
-        ) async throws(ClientKeyFault) -> JWKSet { keys }
+        ) async throws(JWKSFault) -> JWKSet { keys }
     }
 
     /// Enrols the device's key for the user.

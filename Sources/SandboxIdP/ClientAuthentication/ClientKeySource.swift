@@ -8,12 +8,9 @@ protocol ClientKeySource: Sendable {
     /// - Parameters:
     ///   - kid: a key id the caller looks for; a source that may hold an old set looks again when it does not know it.
     ///   - now: seconds since 1970 UTC.
-    func keys(of client: Client, containing kid: String?, now: Int64) async throws(ClientKeyFault)
+    func keys(of client: Client, containing kid: String?, now: Int64) async throws(JWKSFault)
         -> JWKSet
 }
-
-/// Why a client's keys cannot be had.
-typealias ClientKeyFault = JWKSFault
 
 /// Each client's keys as published at its `jwks_uri`.
 struct PublishedClientKeys: ClientKeySource {
@@ -25,7 +22,7 @@ struct PublishedClientKeys: ClientKeySource {
 
     func keys(
         of client: Client, containing kid: String?, now: Int64
-    ) async throws(ClientKeyFault) -> JWKSet {
+    ) async throws(JWKSFault) -> JWKSet {
         try await cache.keySet(at: client.jwksURI, containing: kid, now: now)
     }
 }

@@ -7,16 +7,10 @@ import Testing
 /// `docs/integrate-app.md`: what an app engineer copies compiles, and does what the page says.
 @Suite struct IntegrateAppTests {
     @Test func `every snippet of the page is code that is compiled and run here`() throws {
-        let page = try text("../docs/integrate-app.md")
-        let code = lines(try text("ClientShimTests/Documentation/IntegrateApp.swift"))
-        let snippets = page.components(separatedBy: "```swift\n").dropFirst().map {
-            lines($0.components(separatedBy: "```")[0])
-        }
-        #expect(snippets.count >= 8)
-        for snippet in snippets {
-            let isThere = code.indices.contains { code[$0...].starts(with: snippet) }
-            #expect(isThere, "not in IntegrateApp.swift: \(snippet.first ?? "")")
-        }
+        let (count, missing) = try PageSnippets.missing(
+            of: "integrate-app.md", in: "ClientShimTests/Documentation/IntegrateApp.swift")
+        #expect(count >= 8)
+        #expect(missing == [])
     }
 
     @Test func `an app as the page builds it signs in, calls its API, starts again and signs out`()
@@ -58,14 +52,5 @@ import Testing
         case .tryAgain: "try again"
         case .sorry(let reason): "sorry \(reason)"
         }
-    }
-
-    private func text(_ name: String) throws -> String {
-        try String(contentsOfFile: Fixtures.path(name), encoding: .utf8)
-    }
-
-    /// Without indentation, which a page and a file need not share.
-    private func lines(_ text: String) -> [String] {
-        text.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }
     }
 }

@@ -11,16 +11,10 @@ import Testing
 /// PyJWT made.
 @Suite struct IntegrateAPITests {
     @Test func `every snippet of the page is code that is compiled and run here`() throws {
-        let page = try text("../docs/integrate-api.md")
-        let code = lines(try text("DPoPResourceTests/Documentation/IntegrateAPI.swift"))
-        let snippets = page.components(separatedBy: "```swift\n").dropFirst().map {
-            lines($0.components(separatedBy: "```")[0])
-        }
-        #expect(snippets.count >= 3)
-        for snippet in snippets {
-            let isThere = code.indices.contains { code[$0...].starts(with: snippet) }
-            #expect(isThere, "not in IntegrateAPI.swift: \(snippet.first ?? "")")
-        }
+        let (count, missing) = try PageSnippets.missing(
+            of: "integrate-api.md", in: "DPoPResourceTests/Documentation/IntegrateAPI.swift")
+        #expect(count >= 3)
+        #expect(missing == [])
     }
 
     @Test func `R-000-82 a client is asked for a nonce once, is served once, and a replay is not`()
@@ -106,15 +100,6 @@ import Testing
     }
 
     struct Lost: Error {}
-
-    private func text(_ name: String) throws -> String {
-        try String(contentsOfFile: Fixtures.path(name), encoding: .utf8)
-    }
-
-    /// Without indentation, which a page and a file need not share.
-    private func lines(_ text: String) -> [String] {
-        text.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }
-    }
 }
 
 /// One resource on a real socket.

@@ -142,7 +142,7 @@ struct StaticKeys: ClientKeySource {
 
     func keys(
         of client: Client, containing kid: String?, now: Int64
-    ) async throws(ClientKeyFault) -> JWKSet {
+    ) async throws(JWKSFault) -> JWKSet {
         guard let set = sets[client.clientId] else { throw .unreachable }
         return set
     }
