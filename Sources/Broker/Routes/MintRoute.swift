@@ -96,9 +96,10 @@ final class MintRoute: Sendable {
         if let refusal = device?.refusal {
             throw .unavailable(.key(refusal.description))
         }
+        let now = clock.seconds
         let jti: JTI
-        do { jti = try JTI.random(at: clock.seconds) } catch { throw .unavailable(.randomness) }
-        let times = grant.token.times(now: clock.seconds)
+        do { jti = try JTI.random(at: now) } catch { throw .unavailable(.randomness) }
+        let times = grant.token.times(now: now)
         exchange.event.jti = jti.rawValue
         exchange.token = nil
         exchange.turn += 1
