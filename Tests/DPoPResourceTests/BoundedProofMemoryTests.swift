@@ -42,6 +42,18 @@ import Testing
         #expect(memory.count <= 3)
     }
 
+    @Test func `making room forgets none that could still be accepted`() async throws {
+        let memory = BoundedProofMemory()
+        for name in 0..<2_000 {
+            #expect(try await memory.spend(proof(name), until: 100 + Int64(name % 10), now: 40))
+        }
+        for now: Int64 in 95...109 {
+            for name in 0..<2_000 where 100 + Int64(name % 10) >= now {
+                #expect(try await !memory.spend(proof(name), until: 200, now: now))
+            }
+        }
+    }
+
     @Test func `however many pass, it holds the proofs of its window`() async throws {
         let memory = BoundedProofMemory()
         for name in 0..<50_000 {
