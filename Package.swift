@@ -105,6 +105,10 @@ let package = Package(
             ],
             swiftSettings: settings),
         .testTarget(
+            name: "DemoAppTests",
+            dependencies: ["Broker", "ClientShim", "DemoApp", "JOSE", "SandboxIdP", "TestKit"],
+            swiftSettings: settings),
+        .testTarget(
             name: "SimulationTests",
             dependencies: [
                 "AssertionMint", "Broker", "ClientShim", "DPoPResource", "JOSE", "SandboxIdP",

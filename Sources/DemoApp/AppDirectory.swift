@@ -16,7 +16,10 @@ final class AppDirectory {
         masterKey = try MasterKey(bytes: try SecureRandom.bytes(32))
     }
 
-    deinit { try? FileManager.default.removeItem(atPath: path) }
+    deinit { remove() }
+
+    /// Removes it now: a program that exits runs no `deinit`.
+    func remove() { try? FileManager.default.removeItem(atPath: path) }
 
     /// What the app injects into the SDK.
     func environment(caFile: String) throws -> AuthnEnvironment {

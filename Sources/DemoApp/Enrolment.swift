@@ -6,8 +6,9 @@ struct Enrolment {
     let environment: AuthnEnvironment
     let issuer: String
 
-    func enrol(email: String) async throws(StepFailure) -> Identity {
-        let label = "device"
+    func enrol(
+        email: String, keyLabel label: String = "device"
+    ) async throws(StepFailure) -> Identity {
         let jwk: PublicJWK
         let faceToken: SealedFaceToken
         do {

@@ -14,4 +14,6 @@ case .wrong(let reason):
     exit(2)
 case .check(let readyFile, let clientId):
     exit(await CheckCommand(readyFile: readyFile, clientId: clientId).run() ? 0 : 1)
+case .play(let readyFile, let clientId, let script):
+    exit(await PlayCommand(readyFile: readyFile, clientId: clientId, script: script).run())
 }

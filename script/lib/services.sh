@@ -1,4 +1,4 @@
-# Starting and stopping what script/server and script/peers run; sourced after common.sh.
+# Starting and stopping what script/server, script/demo and script/peers run; sourced after common.sh.
 # Whatever is started here is stopped by stop_services, in the reverse order, and nothing else is.
 # shellcheck shell=bash disable=SC2034,SC2154
 
@@ -67,9 +67,13 @@ on_signal() {
 still_wanted() { [ -z "$stopping" ] || die 'interrupted'; }
 
 # Runs a long command so that a signal ends it.
-interruptible() {
+interruptible() { with_input "$@" </dev/null; }
+
+# The same for one that reads this script's input.
+with_input() {
   local status=0
-  "$@" </dev/null &
+  # Said, or the shell would give a command in the background no input.
+  "$@" <&0 &
   interruptible_pid=$!
   [ -z "$stopping" ] || kill -TERM "$interruptible_pid" 2>/dev/null || true
   wait "$interruptible_pid" || status=$?
