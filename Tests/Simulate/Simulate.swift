@@ -1,7 +1,7 @@
 import Foundation
 
-/// The program behind `script/simulate`: `all SEEDS FIRST`, `quick SEEDS FIRST` (without pairs of faults) or
-/// `replay SEED`.
+/// The program behind `script/simulate`: `all SEEDS FIRST MINUTES` (0 for no limit), `quick SEEDS FIRST` (without pairs of
+/// faults) or `replay SEED`.
 @main
 enum Simulate {
     static func main() async {
@@ -9,17 +9,27 @@ enum Simulate {
         let numbers = words.dropFirst().compactMap { Int($0) }
         do {
             switch (words.first, numbers.count) {
-            case ("all", 2): try await all(seeds: numbers[0], first: numbers[1], pairs: true)
-            case ("quick", 2): try await all(seeds: numbers[0], first: numbers[1], pairs: false)
+            case ("all", 3):
+                let end = Deadline.now + .seconds(60 * numbers[2])
+                try await all(
+                    seeds: numbers[0], first: numbers[1], pairs: true,
+                    until: numbers[2] == 0 ? nil : end)
+            case ("quick", 2):
+                try await all(seeds: numbers[0], first: numbers[1], pairs: false, until: nil)
             case ("replay", 1): try replay(UInt64(numbers[0]))
-            default: fail("usage: simulate all|quick SEEDS FIRST, or replay SEED", status: 2)
+            default:
+                fail(
+                    "usage: simulate all SEEDS FIRST MINUTES, quick SEEDS FIRST, or replay SEED",
+                    status: 2)
             }
         } catch {
             fail("cannot run: \(error)")
         }
     }
 
-    private static func all(seeds: Int, first: Int, pairs: Bool) async throws {
+    private static func all(
+        seeds: Int, first: Int, pairs: Bool, until end: Deadline?
+    ) async throws {
         if let bad = try Campaign.calm().first { fail("without any fault:\n" + (try bad.story())) }
         let (count, noticed) = try Campaign.harmless()
         if let bad = noticed.first {
@@ -27,12 +37,12 @@ enum Simulate {
         }
         report("one harmless fault in a sign-in: \(count) runs, the user notices none")
         for scene in Scene.all {
-            try judge("one fault, \(scene)", try await Campaign.singles(scene))
+            try judge("one fault, \(scene)", try await Campaign.singles(scene, until: end))
         }
         for scene in Scene.small where pairs {
-            try judge("two faults, \(scene)", try await Campaign.pairs(scene))
+            try judge("two faults, \(scene)", try await Campaign.pairs(scene, until: end))
         }
-        try judge("seeds from \(first)", await Campaign.seeds(seeds, first: first))
+        try judge("seeds from \(first)", await Campaign.seeds(seeds, first: first, until: end))
     }
 
     private static func judge(_ name: String, _ outcome: Campaign.Outcome) throws {
@@ -40,7 +50,8 @@ enum Simulate {
         if let failure = outcome.failures.min(by: { $0.plan.seed < $1.plan.seed }) {
             fail("\(name):\n" + (try Simulation.shrunk(failure).story()))
         }
-        report("\(name): \(outcome.count) runs, nothing found")
+        let rest = outcome.isCutShort ? ", then the time was over" : ""
+        report("\(name): \(outcome.count) runs, nothing found\(rest)")
     }
 
     /// Whole lines at once, also into a file: some parts take minutes.

@@ -2,7 +2,13 @@
 
 /// Sets of runs: what the tests and `script/simulate` have in common.
 enum Campaign {
-    typealias Outcome = (count: Int, failures: [RunReport], errors: [String])
+    struct Outcome: Sendable {
+        var count = 0
+        var failures: [RunReport] = []
+        var errors: [String] = []
+        /// Whether the time was over before all had run.
+        var isCutShort = false
+    }
 
     /// Every scene without a fault, and cancelling at every state, in several orders; all must end well.
     static func calm() throws -> [RunReport] {
@@ -34,16 +40,20 @@ enum Campaign {
     /// One fault at any step of a scene.
     ///
     /// - Parameter stride: 1 for all of them, n for every n-th.
-    static func singles(_ scene: Scene, stride: Int = 1) async throws -> Outcome {
+    static func singles(
+        _ scene: Scene, stride: Int = 1, until end: Deadline? = nil
+    ) async throws -> Outcome {
         let plans = scene.next(after: try Simulation.run(scene.plan))
         return await Workers.run(
-            plans.enumerated().filter { $0.offset % stride == 0 }.map(\.element))
+            plans.enumerated().filter { $0.offset % stride == 0 }.map(\.element), until: end)
     }
 
     /// Two faults at any two steps of a scene.
     ///
     /// - Parameter stride: 1 for all of them, n for every n-th.
-    static func pairs(_ scene: Scene, stride: Int = 1) async throws -> Outcome {
+    static func pairs(
+        _ scene: Scene, stride: Int = 1, until end: Deadline? = nil
+    ) async throws -> Outcome {
         var plans: [RunPlan] = []
         var index = 0
         for plan in scene.next(after: try Simulation.run(scene.plan)) {
@@ -52,12 +62,12 @@ enum Campaign {
                 index += 1
             }
         }
-        return await Workers.run(plans)
+        return await Workers.run(plans, until: end)
     }
 
     /// Whatever happens, by seed.
-    static func seeds(_ count: Int, first: Int) async -> Outcome {
-        await Workers.run(count: count) { RunPlan(seed: UInt64(first + $0)) }
+    static func seeds(_ count: Int, first: Int, until end: Deadline? = nil) async -> Outcome {
+        await Workers.run(count: count, until: end) { RunPlan(seed: UInt64(first + $0)) }
     }
 }
 

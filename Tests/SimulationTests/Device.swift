@@ -6,7 +6,7 @@ import JOSE
 ///
 /// Sendable: touched on the run's thread only.
 final class Device: @unchecked Sendable {
-    let keys = InMemoryKeyStore()
+    let keys = InMemoryKeyStore(KeyPool.deviceKeys())
     var records: [String: [UInt8]] = [:]
     /// Who holds which lock.
     var locks: [String: Int] = [:]

@@ -35,7 +35,8 @@ final class SimulatedProvider: Sendable {
             configuration,
             environment: Environment(
                 now: { timeline.milliseconds / 1000 }, random: { random.bytes($0) },
-                clientKeys: OneKeySet(keys: JWKSet([clientKey])), log: { log($0.line) }))
+                clientKeys: OneKeySet(keys: JWKSet([clientKey])), log: { log($0.line) }),
+            signer: try KeyPool.tokens.get())
     }
 
     struct BadSetUp: Error {}

@@ -1,20 +1,27 @@
 import Foundation
 import Synchronization
 
+/// When a campaign begins no further run.
+typealias Deadline = ContinuousClock.Instant
+
+extension Deadline {
+    var isOver: Bool { .now >= self }
+}
+
 /// Runs simulations on threads of their own: each run is one thread's work from beginning to end.
 enum Workers {
     /// What became of every plan that did not go well, and how many there were.
-    static func run(_ plans: [RunPlan]) async -> (
-        count: Int, failures: [RunReport], errors: [String]
-    ) {
-        await run(count: plans.count) { plans[$0] }
+    static func run(_ plans: [RunPlan], until end: Deadline? = nil) async -> Campaign.Outcome {
+        await run(count: plans.count, until: end) { plans[$0] }
     }
 
     /// The same for plans that are made when they are needed.
+    ///
+    /// - Parameter end: when no further run is begun.
     static func run(
-        count: Int, _ plan: @escaping @Sendable (Int) -> RunPlan
-    ) async -> (count: Int, failures: [RunReport], errors: [String]) {
-        let shared = Shared()
+        count: Int, until end: Deadline? = nil, _ plan: @escaping @Sendable (Int) -> RunPlan
+    ) async -> Campaign.Outcome {
+        let shared = Shared(end)
         let threads = max(1, ProcessInfo.processInfo.activeProcessorCount)
         await withCheckedContinuation { (done: CheckedContinuation<Void, Never>) in
             let left = Countdown(threads) { done.resume() }
@@ -25,7 +32,7 @@ enum Workers {
                 }
             }
         }
-        return shared.outcome.withLock { ($0.count, $0.failures, $0.errors) }
+        return shared.outcome.withLock { $0 }
     }
 
     private final class Countdown: Sendable {
@@ -43,16 +50,13 @@ enum Workers {
     }
 
     private final class Shared: Sendable {
-        struct Outcome {
-            var count = 0
-            var failures: [RunReport] = []
-            var errors: [String] = []
-        }
-
         private let next = Atomic(0)
-        let outcome = Mutex(Outcome())
+        private let end: Deadline?
+        let outcome = Mutex(Campaign.Outcome())
         /// Ten of a kind say no more than one.
         private static let mostFailures = 10
+
+        init(_ end: Deadline?) { self.end = end }
 
         func work(_ count: Int, _ plan: @Sendable (Int) -> RunPlan) {
             while true {
@@ -61,6 +65,10 @@ enum Workers {
                     $0.failures.count + $0.errors.count >= Self.mostFailures
                 }
                 guard index < count, !isEnough else { return }
+                if let end, end.isOver {
+                    outcome.withLock { $0.isCutShort = true }
+                    return
+                }
                 do {
                     let report = try Simulation.run(plan(index))
                     outcome.withLock {

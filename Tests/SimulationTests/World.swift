@@ -40,14 +40,14 @@ final class World: @unchecked Sendable {
         let timeline = Timeline(seed: plan.seed)
         let random = SharedRandom(seed: plan.seed)
         let log = ProviderLog()
-        let clientKey = try PrivateKey.generate(.ES256)
+        let clientKey = try KeyPool.client.get()
         var published = clientKey.publicJWK
         published.kid = clientKey.publicJWK.thumbprint
         self.timeline = timeline
         self.random = random
         rotates = plan.rotates
         isCalm = plan.percent == 0 && plan.faults.isEmpty
-        readsLogs = plan.seed % 4 == 1
+        readsLogs = plan.readsLogs
         faces = plan.faces
         provider = try SimulatedProvider(
             clientKey: published, rotates: plan.rotates, timeline: timeline, random: random,

@@ -8,8 +8,9 @@ struct UnverifiedJWT: Sendable {
 
     /// - Returns: `nil` for anything but three base64url parts, the first two of which are JSON objects.
     init?(_ text: String) {
-        let parts = text.split(separator: ".", omittingEmptySubsequences: false)
-        guard parts.count == 3, !parts[2].isEmpty, Base64URL.decode(parts[2].utf8) != nil,
+        let parts = text.utf8.split(
+            separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+        guard parts.count == 3, !parts[2].isEmpty, Base64URL.decode(parts[2]) != nil,
             let header = Self.object(parts[0]), let claims = Self.object(parts[1])
         else { return nil }
         self.header = header
@@ -21,8 +22,8 @@ struct UnverifiedJWT: Sendable {
         header["alg"]?.string.flatMap(JWSAlgorithm.init(rawValue:))
     }
 
-    private static func object(_ part: Substring) -> JSONValue? {
-        guard let bytes = Base64URL.decode(part.utf8), let value = try? JSONValue(parsing: bytes),
+    private static func object(_ part: Substring.UTF8View) -> JSONValue? {
+        guard let bytes = Base64URL.decode(part), let value = try? JSONValue(parsing: bytes),
             value.members != nil
         else { return nil }
         return value

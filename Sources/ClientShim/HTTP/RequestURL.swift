@@ -24,7 +24,9 @@ struct RequestURL: Sendable, Equatable {
 
     /// A user part never belongs into `htu`, and a request URL may have one.
     private static func withoutUser(_ text: String) -> String {
-        guard let mark = text.firstRange(of: "://") else { return text }
+        guard text.utf8.contains(UInt8(ascii: "@")), let mark = text.firstRange(of: "://") else {
+            return text
+        }
         let rest = text[mark.upperBound...]
         let authority = rest.prefix { !"/?#".contains($0) }
         guard let at = authority.lastIndex(of: "@") else { return text }

@@ -5,9 +5,15 @@
     /// Keys in memory, for tests.
     public final class InMemoryKeyStore: KeyStore {
         private let keys = Mutex<[String: PrivateKey]>([:])
+        private let make: @Sendable () throws(KeyError) -> PrivateKey
 
         /// An empty store.
-        public init() {}
+        public convenience init() {
+            self.init { () throws(KeyError) in try PrivateKey.generate(.ES256) }
+        }
+
+        /// - Parameter make: where each new key comes from.
+        init(_ make: @escaping @Sendable () throws(KeyError) -> PrivateKey) { self.make = make }
 
         /// Memory is no hardware.
         public var isHardwareBacked: Bool { false }
@@ -17,7 +23,7 @@
             try KeyLabel.check(label)
             let key: PrivateKey
             do {
-                key = try PrivateKey.generate(.ES256)
+                key = try make()
             } catch {
                 throw .failed(details: "\(error)")
             }

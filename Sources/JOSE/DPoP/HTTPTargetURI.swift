@@ -16,30 +16,30 @@ public struct HTTPTargetURI: Sendable, Hashable {
     /// `nil` for another scheme, user information, a bad port, a bad escape or characters no URI has.
     public init?(_ text: String) {
         let bytes = Array(text.utf8)
-        guard bytes.allSatisfy({ $0 > 0x20 && $0 < 0x7f && !Self.forbidden.contains($0) }) else {
-            return nil
-        }
-        guard let colon = bytes.firstRange(of: Array("://".utf8)) else { return nil }
-        let scheme = String(decoding: bytes[..<colon.lowerBound], as: UTF8.self).lowercased()
+        guard bytes.allSatisfy(\.isAllowedInURI),
+            let colon = bytes.firstIndex(of: UInt8(ascii: ":")),
+            bytes[colon...].starts(with: "://".utf8)
+        else { return nil }
+        let scheme = String(decoding: bytes[..<colon], as: UTF8.self).lowercased()
         guard scheme == "https" || scheme == "http" else { return nil }
-        let rest = bytes[colon.upperBound...]
-        let authorityEnd = rest.firstIndex { "/?#".utf8.contains($0) } ?? rest.endIndex
+        let rest = bytes[(colon + 3)...]
+        let authorityEnd =
+            rest.firstIndex { $0 == UInt8(ascii: "/") || $0.endsPath } ?? rest.endIndex
         guard let (host, port) = Self.authority(rest[..<authorityEnd]) else { return nil }
-        let pathEnd = rest[authorityEnd...].firstIndex { "?#".utf8.contains($0) } ?? rest.endIndex
+        let pathEnd = rest[authorityEnd...].firstIndex(where: \.endsPath) ?? rest.endIndex
         let path = rest[authorityEnd..<pathEnd]
         guard let normalizedPath = Self.normalize(path) else { return nil }
 
         isSecure = scheme == "https"
         self.host = host
         let defaultPort: UInt16 = isSecure ? 443 : 80
-        let base =
-            "\(scheme)://\(host)" + (port == nil || port == defaultPort ? "" : ":\(port ?? 0)")
+        let site = scheme + "://" + host
+        let portText = ":" + String(port ?? defaultPort)
+        let base = port == nil || port == defaultPort ? site : site + portText
         htu = base + (path.isEmpty ? "/" : String(decoding: path, as: UTF8.self))
         normalized = base + normalizedPath
-        origin = "\(scheme)://\(host):\(port ?? defaultPort)"
+        origin = site + portText
     }
-
-    private static let forbidden = Set("\"<>\\^`{|}".utf8)
 
     private static func authority(_ text: ArraySlice<UInt8>) -> (host: String, port: UInt16?)? {
         guard !text.contains(UInt8(ascii: "@")) else { return nil }
@@ -72,6 +72,10 @@ public struct HTTPTargetURI: Sendable, Hashable {
 
     private static func normalize(_ path: ArraySlice<UInt8>) -> String? {
         guard !path.isEmpty else { return "/" }
+        // Nearly every path holds neither an escape nor a dot segment.
+        guard path.contains(where: { $0 == UInt8(ascii: "%") || $0 == UInt8(ascii: ".") }) else {
+            return String(decoding: path, as: UTF8.self)
+        }
         guard let unescaped = normalizeEscapes(path) else { return nil }
         var segments: [[UInt8]] = []
         let parts = unescaped.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
@@ -120,6 +124,20 @@ public struct HTTPTargetURI: Sendable, Hashable {
 }
 
 extension UInt8 {
+    /// Visible ASCII without the characters that no URI has (RFC 3986, appendix A).
+    fileprivate var isAllowedInURI: Bool {
+        switch self {
+        case UInt8(ascii: "\""), UInt8(ascii: "<"), UInt8(ascii: ">"), UInt8(ascii: "\\"),
+            UInt8(ascii: "^"), UInt8(ascii: "`"), UInt8(ascii: "{"), UInt8(ascii: "|"),
+            UInt8(ascii: "}"):
+            false
+        default: self > 0x20 && self < 0x7f
+        }
+    }
+
+    /// Whether a query or a fragment begins here.
+    fileprivate var endsPath: Bool { self == UInt8(ascii: "?") || self == UInt8(ascii: "#") }
+
     /// RFC 3986 §2.3.
     fileprivate var isUnreserved: Bool {
         switch self {

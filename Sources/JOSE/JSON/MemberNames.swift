@@ -21,6 +21,10 @@ struct MemberNames {
 extension String {
     /// Equality code point by code point, as RFC 7515 §5.3 and RFC 3986 §6.2.1 mean it, without Unicode normalisation.
     func hasSameOctets(as other: String) -> Bool {
-        utf8.elementsEqual(other.utf8)
+        guard utf8.count == other.utf8.count else { return false }
+        let isSame = utf8.withContiguousStorageIfAvailable { octets in
+            other.utf8.withContiguousStorageIfAvailable(octets.elementsEqual)
+        }
+        return (isSame ?? nil) ?? utf8.elementsEqual(other.utf8)
     }
 }

@@ -13,16 +13,18 @@ final class SandboxProvider: Sendable {
     private let devices: DeviceRequestGate
     private let api: AccountsAPI
 
-    /// A provider with a signing key and nonces of its own, both made now.
+    /// A provider with nonces of its own, made now.
     ///
+    /// - Parameter given: its signing key, for one of many providers in one process; without it one is made now.
     /// - Throws: `ProviderError` when no key can be made.
     init(
-        _ configuration: ProviderConfiguration, environment: Environment
+        _ configuration: ProviderConfiguration, environment: Environment,
+        signer given: TokenSigner? = nil
     ) throws(ProviderError) {
         self.configuration = configuration
         self.environment = environment
         state = SharedState(clients: configuration.clients)
-        signer = try TokenSigner()
+        if let given { signer = given } else { signer = try TokenSigner() }
         guard let secret = environment.random(32).flatMap({ NonceSecret($0) }) else {
             throw .noRandomness
         }
