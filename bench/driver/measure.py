@@ -146,10 +146,10 @@ class Measurement:
 
         for number in range(1, p.history_rounds + 1):
             with self.progress.step(f"history {number}/{p.history_rounds}: empty store, full store", self.pair_seconds):
-                empty = self._twice(lambda: turn("broker", True))
-                full = self._twice(lambda: turn(history.DATABASE, False))
-            self.raw["empty"].append(empty.json())
-            self.raw["history"].append(full.json())
+                # Each goes first every other time: what drifts on the machine meanwhile then weighs on both alike.
+                order = [("empty", "broker", True), ("history", history.DATABASE, False)]
+                for name, database, clear in order if number % 2 else reversed(order):
+                    self.raw[name].append(self._twice(lambda: turn(database, clear)).json())
         rows = history.count(self.postgres)
         if rows < p.history_rows:
             # This figure is lost; those that took the time before it are not.

@@ -26,6 +26,6 @@ class Plan:
 
 
 WHOLE = Plan("whole", rounds=4, warm=2, seconds={1: 2, 32: 2, 64: 4, 256: 2}, main=4, floor=1,
-             tail_rounds=3, history_rounds=3, history_rows=10_000_000, idle_rounds=2)
+             tail_rounds=3, history_rounds=4, history_rows=10_000_000, idle_rounds=2)
 QUICK = Plan("quick", rounds=2, warm=1, seconds={1: 1, 32: 1, 64: 2, 256: 1}, main=2, floor=1,
              tail_rounds=1, history_rounds=1, history_rows=1_000_000, idle_rounds=1)

@@ -54,6 +54,48 @@ import Testing
         #expect(try await world.broker("limits", "show", "--client", "web").status == 66)
     }
 
+    @Test func `show tells shadow limits beside those in force`() async throws {
+        let world = try await World()
+        #expect(
+            try await world.broker(
+                "apply",
+                try world.declare(
+                    """
+                    limits: {
+                        install: {burst: 4, rate: 1, per: 60}, client: {burst: 10, rate: 1, per: 1},
+                        shadow: {install: {burst: 2, rate: 1, per: 60}, client: {burst: 5, rate: 1, per: 1}},
+                    }
+                    """)
+            ).status == 0)
+        // The shadow has spent both of its permits, the limit in force none.
+        try await PostgresCluster.query(
+            """
+            INSERT INTO broker.install_rate (client_id, dpop_jkt, policy, burst, step, granted, tat)
+            SELECT 'app', '\(Sample.jkt)', 'install~2/1/60', 2, 60000000, 1,
+                (extract(epoch FROM clock_timestamp()) * 1000000)::bigint + 120000000
+            """, at: world.url)
+        let shown = try await world.broker("limits", "show", "--client", "app", "--jkt", Sample.jkt)
+        let lines = shown.outputText.split(separator: "\n")
+        #expect(
+            lines.prefix(5) == [
+                "client app: 10 at once, 1 every 1 s; 10 left, full",
+                "client app, shadow: 5 at once, 1 every 1 s; 5 left, full",
+                "each install of app: 4 at once, 1 every 60 s",
+                "each install of app, shadow: 2 at once, 1 every 60 s",
+                "install \(Sample.jkt) of app: 4 at once, 1 every 60 s; 4 left, full",
+            ])
+        #expect(
+            lines.last?.hasPrefix(
+                "install \(Sample.jkt) of app, shadow: 2 at once, 1 every 60 s; 0 left, next in ")
+                == true)
+        let json = try JSONValue(
+            parsing: Array(
+                try await world.broker("limits", "show", "--client=app", "--json")
+                    .outputText.utf8.dropLast()))
+        let shadows = (json["limits"]?.array ?? []).map { $0["shadow"]?.bool ?? false }
+        #expect(shadows == [false, true, false, true])
+    }
+
     @Test func `an override is made, shown with who and why, and lifted`() async throws {
         let world = try await world()
         let made = try await world.broker(

@@ -6,7 +6,7 @@ enum LimitsShowCommand {
     static let help = """
         show      tells which limits hold and how much of them is left, on the database's clock: of all tenants
                   and clients, of one client, or with --jkt of one install too. What lanes hold on lease
-                  counts as used. With --json one object; times in it are RFC 3339, waits microseconds.
+                  counts as used. A shadow limit stands beside the one in force. With --json one object; times in it are RFC 3339, waits microseconds.
         """
 
     static func run(_ words: [String]) async throws(CommandError) {

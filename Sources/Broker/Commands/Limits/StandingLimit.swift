@@ -12,6 +12,8 @@ struct StandingLimit: Sendable, Equatable {
     }
 
     let subject: LimitOverride.Subject
+    /// Tried beside the limit in force: told in the log, never refusing.
+    var isShadow = false
     let settings: LimitSettings
     let override: LimitRows.Override?
     /// `nil` for each install of a client: every one has its own.
@@ -33,12 +35,19 @@ struct StandingLimits: Sendable {
             $0.id < $1.id
         }
         let tenants = wanted == nil ? Set(rows.tenants.keys) : Set(clients.map(\.tenant))
-        for tenant in tenants.sorted() { add(.tenant(tenant), rows.tenants[tenant]?.limit) }
+        for tenant in tenants.sorted() {
+            add(.tenant(tenant), rows.tenants[tenant]?.limit)
+            addShadow(.tenant(tenant), rows.tenants[tenant]?.shadow)
+        }
         for client in clients {
-            add(.client(client.id), client.settings.limits.client)
-            add(.eachInstall(of: client.id), client.settings.limits.install)
+            let limits = client.settings.limits
+            add(.client(client.id), limits.client)
+            addShadow(.client(client.id), limits.clientShadow)
+            add(.eachInstall(of: client.id), limits.install)
+            addShadow(.eachInstall(of: client.id), limits.installShadow)
             for install in installs(of: client.id, jkt) {
-                add(install, client.settings.limits.install)
+                add(install, limits.install)
+                addShadow(install, limits.installShadow)
             }
         }
     }
@@ -63,6 +72,15 @@ struct StandingLimits: Sendable {
             StandingLimit(
                 subject: subject, settings: settings, override: override,
                 standing: standing(of: subject, policy)))
+    }
+
+    /// Overrides are of the limits in force: a shadow has none.
+    private mutating func addShadow(_ subject: LimitOverride.Subject, _ declared: LimitSettings?) {
+        guard let declared else { return }
+        limits.append(
+            StandingLimit(
+                subject: subject, isShadow: true, settings: declared, override: nil,
+                standing: standing(of: subject, declared.shadow(of: subject.scope))))
     }
 
     private func standing(
@@ -94,7 +112,7 @@ struct StandingLimits: Sendable {
 extension StandingLimit {
     /// One line for people.
     var text: String {
-        var text = "\(subject): \(settings)"
+        var text = "\(subject)\(isShadow ? ", shadow" : ""): \(settings)"
         if let standing {
             text += "; \(standing.remaining) left"
             if standing.remaining == 0 {
@@ -125,6 +143,7 @@ extension StandingLimit {
                 $0.member("client_id", client.rawValue)
                 $0.member("jkt", jkt.rawValue)
             }
+            if isShadow { $0.member("shadow", true) }
             $0.member("burst", settings.burst)
             $0.member("rate", settings.rate)
             $0.member("per", settings.per)
