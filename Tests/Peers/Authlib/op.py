@@ -2,7 +2,7 @@
 """A strict OpenID provider on loopback, built on Authlib (grants, PKCE, private_key_jwt,
 revocation) and joserfc (JOSE).  A second peer for this project, independent of its code.
 
-  op.py --port N --jwks-file F --issuer URL [options]
+  op.py --port N --jwks-file F [--issuer URL] [options]
 
 Needs the Python packages:  authlib joserfc flask
 Runs in the foreground on 127.0.0.1:N, prints one line of JSON (its metadata and the test
@@ -33,6 +33,7 @@ import logging
 import os
 import secrets
 import signal
+import socket
 import sys
 import threading
 import time
@@ -57,8 +58,9 @@ from op_state import (ALGS, LEEWAY, METHOD, Client, Code, Family, InvalidDpopPro
 
 class Op:
     def __init__(self, a):
-        self.a, self.issuer = a, a.issuer
-        self.base = "http://127.0.0.1:%d" % a.port
+        self.a = a
+        self.base = "%s://127.0.0.1:%d" % ("https" if a.tls_cert else "http", a.port)
+        self.issuer = a.issuer = a.issuer or self.base
         with open(a.jwks_file, encoding="utf-8") as f:
             data = json.load(f)
         keys = {}
@@ -447,9 +449,11 @@ def build(a):
 
 def main():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    p.add_argument("--port", type=int, required=True)
+    p.add_argument("--port", type=int, required=True, help="0: any free one")
+    p.add_argument("--tls-cert", help="PEM file; the server then speaks TLS")
+    p.add_argument("--tls-key", help="PEM file")
     p.add_argument("--jwks-file", required=True, help="the client's public keys, each with kid and alg")
-    p.add_argument("--issuer", required=True, help="issuer identifier; any URL, it need not be this server's address")
+    p.add_argument("--issuer", help="issuer identifier; any URL, it need not be this server's address, which is the default")
     p.add_argument("--client-id", default="app1")
     p.add_argument("--redirect-uri", action="append")
     p.add_argument("--user", default="alice")
@@ -469,9 +473,12 @@ def main():
     a.redirect_uri = a.redirect_uri or ["https://app.example.test/cb"]
     if not a.verbose:
         logging.getLogger("werkzeug").setLevel(logging.ERROR)
+    listening = socket.create_server(("127.0.0.1", a.port))
+    a.port = listening.getsockname()[1]
     op, app, metadata = build(a)
     import authlib
-    httpd = make_server("127.0.0.1", a.port, app, threaded=True)
+    httpd = make_server("127.0.0.1", a.port, app, threaded=True, fd=listening.fileno(),
+                        ssl_context=(a.tls_cert, a.tls_key) if a.tls_cert else None)
     info = dict(metadata, kind="strict", client_id=a.client_id, redirect_uris=a.redirect_uri, scope=a.scope, user=a.user,
                 discovery=op.base + "/.well-known/openid-configuration", assertion_endpoint=op.base + "/assertion",
                 dpop="required", dpop_nonce=a.dpop_nonce, par=a.par, signing_alg="ES256",
