@@ -90,9 +90,13 @@ let package = Package(
         .testTarget(
             name: "HTTPClientTests", dependencies: ["HTTPClient", "TestKit"],
             swiftSettings: settings),
+        .target(name: "CurlTrust", dependencies: ["CCurl"], path: "Tests/CurlTrust"),
         .testTarget(
             name: "ClientShimTests",
-            dependencies: ["AppProbe", "ClientShim", "HTTPClient", "JOSE", "TestKit"],
+            dependencies: [
+                "AppProbe", "ClientShim", "CurlTrust", "DPoPResource", "HTTPClient", "JOSE",
+                "SandboxIdP", "SocketServer", "TestKit",
+            ],
             swiftSettings: settings),
         .testTarget(
             name: "DPoPResourceTests",

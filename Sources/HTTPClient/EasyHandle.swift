@@ -66,22 +66,33 @@ final class EasyHandle: @unchecked Sendable {
     }
 
     private func setMethod(_ exchange: Exchange) -> Bool {
-        if let body = exchange.body {
-            // The size first: without it libcurl would look for a terminating NUL.
-            guard set(CURLOPT_POSTFIELDSIZE_LARGE, body.count) else { return false }
-            let isCopied = body.withUnsafeBytes { bytes in
-                // A null pointer would make libcurl ask a read callback instead.
-                withUnsafePointer(to: UInt8(0)) { nothing in
-                    let start = bytes.baseAddress ?? UnsafeRawPointer(nothing)
-                    return ccurl_setopt_pointer(
-                        handle, CURLOPT_COPYPOSTFIELDS, UnsafeMutableRawPointer(mutating: start))
-                        == CURLE_OK
-                }
-            }
-            return set(CURLOPT_CUSTOMREQUEST, exchange.method) && isCopied
+        switch exchange.body {
+        case .none:
+            if exchange.method == "HEAD" { return set(CURLOPT_NOBODY, 1) }
+            return set(CURLOPT_HTTPGET, 1) && set(CURLOPT_CUSTOMREQUEST, exchange.method)
+        case .bytes(let bytes):
+            return setBody(bytes) && set(CURLOPT_CUSTOMREQUEST, exchange.method)
+        case .stream:
+            let context = Unmanaged.passUnretained(exchange).toOpaque()
+            return set(CURLOPT_UPLOAD, 1)
+                && ccurl_setopt_write(handle, CURLOPT_READFUNCTION, sourceCallback) == CURLE_OK
+                && ccurl_setopt_pointer(handle, CURLOPT_READDATA, context) == CURLE_OK
+                && set(CURLOPT_CUSTOMREQUEST, exchange.method)
         }
-        if exchange.method == "HEAD" { return set(CURLOPT_NOBODY, 1) }
-        return set(CURLOPT_HTTPGET, 1) && set(CURLOPT_CUSTOMREQUEST, exchange.method)
+    }
+
+    private func setBody(_ bytes: [UInt8]) -> Bool {
+        // The size first: without it libcurl would look for a terminating NUL.
+        guard set(CURLOPT_POSTFIELDSIZE_LARGE, bytes.count) else { return false }
+        return bytes.withUnsafeBytes { bytes in
+            // A null pointer would make libcurl ask a read callback instead.
+            withUnsafePointer(to: UInt8(0)) { nothing in
+                let start = bytes.baseAddress ?? UnsafeRawPointer(nothing)
+                return ccurl_setopt_pointer(
+                    handle, CURLOPT_COPYPOSTFIELDS, UnsafeMutableRawPointer(mutating: start))
+                    == CURLE_OK
+            }
+        }
     }
 
     private func set(_ option: CURLoption, _ value: Int) -> Bool {

@@ -7,7 +7,7 @@ final class Exchange: @unchecked Sendable {
     let method: String
     let url: String
     let headers: [(name: String, value: String)]
-    let body: [UInt8]?
+    let body: RequestBody
     private let maximumBodyBytes: Int
 
     /// Set from any thread when nobody waits for the answer any more; ends the transfer within a second.
@@ -21,7 +21,7 @@ final class Exchange: @unchecked Sendable {
     private var bodyHasBegun = false
 
     init(
-        method: String, url: String, headers: [(name: String, value: String)], body: [UInt8]?,
+        method: String, url: String, headers: [(name: String, value: String)], body: RequestBody,
         maximumBodyBytes: Int
     ) {
         self.method = method
@@ -91,6 +91,14 @@ let bodyCallback: curl_write_callback = { bytes, size, count, context in
     let chunk = UnsafeRawBufferPointer(start: bytes, count: size * count)
     guard let exchange = exchange(at: context), exchange.takeBody(chunk) else { return 0 }
     return size * count
+}
+
+let sourceCallback: curl_read_callback = { bytes, size, count, context in
+    guard let bytes, let exchange = exchange(at: context), case .stream(let body) = exchange.body,
+        !exchange.isAbandoned.load(ordering: .relaxed),
+        let filled = body.fill(UnsafeMutableRawBufferPointer(start: bytes, count: size * count))
+    else { return Int(CURL_READFUNC_ABORT) }
+    return filled
 }
 
 let issueCallback: curl_prereq_callback = { context, _, _, _, _ in

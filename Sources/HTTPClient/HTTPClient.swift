@@ -37,7 +37,47 @@ public final class HTTPClient: Sendable {
         method: String, url: String, headers: [(name: String, value: String)] = [],
         body: [UInt8]? = nil, maximumBodyBytes: Int? = nil
     ) async -> HTTPOutcome {
-        let job = Job(exchange(method, url, headers, body, maximumBodyBytes))
+        await send(exchange(method, url, headers, RequestBody(body), maximumBodyBytes))
+    }
+
+    /// The same with a body that is read while it is sent.
+    /// - Parameter source: each call gives the next bytes, `nil` the end. Called one at a time on a thread that may block.
+    ///   When it throws, the request is cut off: the peer never sees it whole.
+    public func send(
+        method: String, url: String, headers: [(name: String, value: String)] = [],
+        source: @escaping @Sendable () throws -> [UInt8]?, maximumBodyBytes: Int? = nil
+    ) async -> HTTPOutcome {
+        await send(
+            exchange(method, url, headers, .stream(StreamedBody(source)), maximumBodyBytes))
+    }
+
+    /// The same for a caller that owns its thread. Never call it from a Swift concurrency thread.
+    public func sendAndWait(
+        method: String, url: String, headers: [(name: String, value: String)] = [],
+        body: [UInt8]? = nil, maximumBodyBytes: Int? = nil
+    ) -> HTTPOutcome {
+        wait(exchange(method, url, headers, RequestBody(body), maximumBodyBytes))
+    }
+
+    /// The same with a body that is read while it is sent.
+    public func sendAndWait(
+        method: String, url: String, headers: [(name: String, value: String)] = [],
+        source: @escaping @Sendable () throws -> [UInt8]?, maximumBodyBytes: Int? = nil
+    ) -> HTTPOutcome {
+        wait(exchange(method, url, headers, .stream(StreamedBody(source)), maximumBodyBytes))
+    }
+
+    private func wait(_ exchange: Exchange) -> HTTPOutcome {
+        let job = Job(exchange)
+        let done = DispatchSemaphore(value: 0)
+        job.whenDone { _ in done.signal() }
+        start(job)
+        done.wait()
+        return job.outcome ?? .lost(.broken)
+    }
+
+    private func send(_ exchange: Exchange) async -> HTTPOutcome {
+        let job = Job(exchange)
         return await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 job.whenDone { continuation.resume(returning: $0) }
@@ -48,22 +88,9 @@ public final class HTTPClient: Sendable {
         }
     }
 
-    /// The same for a caller that owns its thread. Never call it from a Swift concurrency thread.
-    public func sendAndWait(
-        method: String, url: String, headers: [(name: String, value: String)] = [],
-        body: [UInt8]? = nil, maximumBodyBytes: Int? = nil
-    ) -> HTTPOutcome {
-        let job = Job(exchange(method, url, headers, body, maximumBodyBytes))
-        let done = DispatchSemaphore(value: 0)
-        job.whenDone { _ in done.signal() }
-        start(job)
-        done.wait()
-        return job.outcome ?? .lost(.broken)
-    }
-
     private func exchange(
         _ method: String, _ url: String, _ headers: [(name: String, value: String)],
-        _ body: [UInt8]?, _ maximumBodyBytes: Int?
+        _ body: RequestBody, _ maximumBodyBytes: Int?
     ) -> Exchange {
         Exchange(
             method: method, url: url, headers: headers, body: body,

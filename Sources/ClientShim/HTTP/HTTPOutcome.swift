@@ -22,6 +22,12 @@ public struct HTTPRequest: Sendable {
         self.body = body
         self.maximumAnswerBytes = maximumAnswerBytes
     }
+
+    /// The header lines that go out. How long a body is, the body alone says: a peer that read another length would take
+    /// the rest for a request of its own.
+    var wireHeaders: [HTTPHeader] {
+        headers.filter { !["content-length", "transfer-encoding"].contains($0.name.lowercased()) }
+    }
 }
 
 /// A request body, which says by its kind whether a second attempt can deliver the same bytes.
@@ -30,37 +36,14 @@ public enum HTTPBody: Sendable {
     case none
     /// Bytes that can be sent again. Empty bytes are a body of length zero.
     case bytes([UInt8])
-    /// A source that can be read once: each call gives the next bytes, `nil` the end. Never repeated.
+    /// A source that can be read once: each call gives the next bytes, `nil` the end. Read while it is sent, one call at a
+    /// time on a thread that may block, and never repeated. When it throws, the request is cut off: no peer sees it whole.
     case oneShot(@Sendable () throws -> [UInt8]?)
 
     /// Whether a second attempt would deliver the same bytes.
     var isReplayable: Bool {
         if case .oneShot = self { false } else { true }
     }
-
-    /// The longest one-shot body that is read into memory.
-    static let maximumOneShotBytes = 64 << 20
-
-    /// What there is to send now; empties a one-shot source. `bytes` is `nil` for no body.
-    func read() throws -> Content {
-        switch self {
-        case .none: return Content(bytes: nil)
-        case .bytes(let bytes): return Content(bytes: bytes)
-        case .oneShot(let next):
-            var bytes: [UInt8] = []
-            while let chunk = try next() {
-                bytes += chunk
-                guard bytes.count <= Self.maximumOneShotBytes else { throw BodyTooLong() }
-            }
-            return Content(bytes: bytes)
-        }
-    }
-
-    struct Content {
-        let bytes: [UInt8]?
-    }
-
-    struct BodyTooLong: Error {}
 }
 
 /// One header line.

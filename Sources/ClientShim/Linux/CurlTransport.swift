@@ -20,22 +20,38 @@
 
         /// Waits for the outcome without blocking the thread.
         public func send(_ request: HTTPRequest) async -> HTTPOutcome {
-            guard let body = try? request.body.read() else { return .unsent(.invalidRequest) }
+            let headers = request.wireHeaders.map { ($0.name, $0.value) }
+            if case .oneShot(let source) = request.body {
+                return HTTPOutcome(
+                    await client.send(
+                        method: request.method, url: request.url, headers: headers, source: source,
+                        maximumBodyBytes: request.maximumAnswerBytes))
+            }
             return HTTPOutcome(
                 await client.send(
-                    method: request.method, url: request.url,
-                    headers: request.headers.map { ($0.name, $0.value) }, body: body.bytes,
-                    maximumBodyBytes: request.maximumAnswerBytes))
+                    method: request.method, url: request.url, headers: headers,
+                    body: request.body.bytes, maximumBodyBytes: request.maximumAnswerBytes))
         }
 
         /// Blocks until the outcome is there.
         public func sendAndWait(_ request: HTTPRequest) -> HTTPOutcome {
-            guard let body = try? request.body.read() else { return .unsent(.invalidRequest) }
+            let headers = request.wireHeaders.map { ($0.name, $0.value) }
+            if case .oneShot(let source) = request.body {
+                return HTTPOutcome(
+                    client.sendAndWait(
+                        method: request.method, url: request.url, headers: headers, source: source,
+                        maximumBodyBytes: request.maximumAnswerBytes))
+            }
             return HTTPOutcome(
                 client.sendAndWait(
-                    method: request.method, url: request.url,
-                    headers: request.headers.map { ($0.name, $0.value) }, body: body.bytes,
-                    maximumBodyBytes: request.maximumAnswerBytes))
+                    method: request.method, url: request.url, headers: headers,
+                    body: request.body.bytes, maximumBodyBytes: request.maximumAnswerBytes))
+        }
+    }
+
+    extension HTTPBody {
+        fileprivate var bytes: [UInt8]? {
+            if case .bytes(let bytes) = self { bytes } else { nil }
         }
     }
 

@@ -97,7 +97,11 @@ final class SessionVault: Sendable {
     /// - Returns: the session of the other sign-in.
     func end(_ record: SessionRecord) async throws(AuthnFault) -> SessionRecord? {
         try await locked { () throws(AuthnFault) in
-            guard let stored = try self.read() else { return nil }
+            guard let stored = try self.read() else {
+                // Another process has signed out.
+                self.memory.withLock { $0.record = nil }
+                return nil
+            }
             guard stored.grantId == record.grantId else { return stored }
             try self.erase()
             return nil

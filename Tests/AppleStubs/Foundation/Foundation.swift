@@ -10,7 +10,10 @@ public protocol NSObjectProtocol: AnyObject {}
 extension NSObject: NSObjectProtocol {}
 
 public struct URLRequest: Sendable {
-    public enum CachePolicy: UInt, Sendable { case useProtocolCachePolicy = 0 }
+    public enum CachePolicy: UInt, Sendable {
+        case useProtocolCachePolicy = 0
+        case reloadIgnoringLocalCacheData = 1
+    }
 
     public init(
         url: URL, cachePolicy: CachePolicy = .useProtocolCachePolicy,
@@ -18,6 +21,7 @@ public struct URLRequest: Sendable {
     ) {}
     public var httpMethod: String?
     public var httpBody: Data?
+    public var httpBodyStream: InputStream? { get { nil } set {} }
     public mutating func addValue(_ value: String, forHTTPHeaderField field: String) {}
 }
 
@@ -29,6 +33,10 @@ open class HTTPURLResponse: URLResponse, @unchecked Sendable {
 }
 
 open class HTTPCookieStorage: NSObject, @unchecked Sendable {}
+public enum HTTPCookie {
+    public enum AcceptPolicy: UInt, Sendable { case never = 1 }
+}
+open class URLCredentialStorage: NSObject, @unchecked Sendable {}
 open class URLCache: NSObject, @unchecked Sendable {}
 open class OperationQueue: NSObject, @unchecked Sendable {}
 
@@ -40,18 +48,32 @@ open class URLSessionConfiguration: NSObject, @unchecked Sendable {
     open var timeoutIntervalForResource: TimeInterval = 604_800
     open var tlsMinimumSupportedProtocolVersion: tls_protocol_version_t = .TLSv12
     open var httpCookieStorage: HTTPCookieStorage?
+    open var httpCookieAcceptPolicy: HTTPCookie.AcceptPolicy = .never
+    open var httpShouldSetCookies: Bool = true
     open var urlCache: URLCache?
+    open var urlCredentialStorage: URLCredentialStorage?
+    open var requestCachePolicy: URLRequest.CachePolicy = .useProtocolCachePolicy
 }
 
-open class URLSessionTask: NSObject, @unchecked Sendable {}
+open class URLSessionTask: NSObject, @unchecked Sendable {
+    open var response: URLResponse? { nil }
+    open func resume() {}
+}
+open class URLSessionDataTask: URLSessionTask, @unchecked Sendable {}
 
 public protocol URLSessionDelegate: NSObjectProtocol, Sendable {}
 
 public protocol URLSessionTaskDelegate: URLSessionDelegate {
     func urlSession(
         _ session: URLSession, task: URLSessionTask,
-        willPerformHTTPRedirection response: HTTPURLResponse, newRequest request: URLRequest
-    ) async -> URLRequest?
+        willPerformHTTPRedirection response: HTTPURLResponse, newRequest request: URLRequest,
+        completionHandler: @escaping @Sendable (URLRequest?) -> Void)
+    func urlSession(
+        _ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?)
+}
+
+public protocol URLSessionDataDelegate: URLSessionTaskDelegate {
+    func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data)
 }
 
 open class URLSession: NSObject, @unchecked Sendable {
@@ -59,9 +81,33 @@ open class URLSession: NSObject, @unchecked Sendable {
         configuration: URLSessionConfiguration, delegate: (any URLSessionDelegate)?,
         delegateQueue queue: OperationQueue?
     ) {}
-    public func data(
-        for request: URLRequest, delegate: (any URLSessionTaskDelegate)? = nil
-    ) async throws -> (Data, URLResponse) { fatalError("a stub") }
+    open func dataTask(with request: URLRequest) -> URLSessionDataTask { fatalError("a stub") }
+    open func finishTasksAndInvalidate() {}
+    open func invalidateAndCancel() {}
+}
+
+open class Stream: NSObject {
+    // Apple's pointers are autoreleasing, which Swift has there only.
+    open class func getBoundStreams(
+        withBufferSize bufferSize: Int, inputStream: UnsafeMutablePointer<InputStream?>?,
+        outputStream: UnsafeMutablePointer<OutputStream?>?
+    ) {}
+    open func open() {}
+    open func close() {}
+}
+@available(*, unavailable)
+extension Stream: Sendable {}
+
+open class InputStream: Stream {
+    public init(data: Data) {}
+}
+
+open class OutputStream: Stream {
+    open func write(_ buffer: UnsafePointer<UInt8>, maxLength len: Int) -> Int { 0 }
+}
+
+open class Thread: NSObject {
+    open class func detachNewThread(_ block: @escaping @Sendable () -> Void) {}
 }
 
 public struct URLError: Error, Sendable {
