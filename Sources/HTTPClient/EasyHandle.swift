@@ -33,6 +33,7 @@ final class EasyHandle: @unchecked Sendable {
     private func prepare(for exchange: Exchange, lines: HeaderLines) -> Bool {
         let context = Unmanaged.passUnretained(exchange).toOpaque()
         return set(CURLOPT_URL, exchange.url)
+            && set(CURLOPT_PATH_AS_IS, 1)  // a proof names the path as its URL has it
             && set(CURLOPT_PROTOCOLS_STR, "http,https")  // `Target` decides about plain http
             && set(CURLOPT_FOLLOWLOCATION, 0)
             && set(CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_1_1)

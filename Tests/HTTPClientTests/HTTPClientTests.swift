@@ -71,6 +71,14 @@ import Testing
         #expect(request.hasSuffix(body == nil ? "\r\n\r\n" : "\r\n\r\na=b"))
     }
 
+    @Test(arguments: ["/a/./b", "/a/../b", "/..", "/a/%2e%2E/b", "/a//b/"])
+    func `a path goes out as it was given`(_ path: String) async throws {
+        let server = try StubServer([ok()])
+        defer { server.stop() }
+        _ = await client().send(method: "GET", url: server.url + path + "?x")
+        #expect(server.requests.first?.hasPrefix("GET \(path)?x HTTP/1.1\r\n") == true)
+    }
+
     @Test func `an empty body is a body of length zero, and bytes may be any`() async throws {
         let server = try StubServer([ok(), ok()])
         defer { server.stop() }

@@ -5,6 +5,7 @@ import Testing
 @Suite struct NonceTableTests {
     private func origin(_ url: String) throws -> String { try #require(RequestURL(url)).origin }
 
+    /// cases.md "Nonce kept by origin".
     @Test func `R-100-32 each origin has its own newest nonce, and spellings of one are one`()
         throws
     {
@@ -20,6 +21,7 @@ import Testing
         #expect(known == ["a", "d", "c", "d", "e"])
     }
 
+    /// cases.md "Nonce kept by origin".
     @Test func `ten thousand origins keep it bounded, and those in use stay`() throws {
         let table = NonceTable()
         table.record("mine", for: "https://idp.example:443")

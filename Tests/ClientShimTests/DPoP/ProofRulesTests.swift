@@ -62,6 +62,7 @@ import Testing
         #expect(Set(identifiers).count == identifiers.count)
     }
 
+    /// cases.md "Thumbprint input"; what else it names: PublicJWKTests, DpopJktTests and the broker's MintRequestTests.
     @Test func `R-100-36 dpopJkt is the hash of the key's required members, in order`() async throws
     {
         let (world, requests) = try await requests()

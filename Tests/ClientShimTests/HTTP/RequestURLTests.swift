@@ -4,6 +4,7 @@ import Testing
 @testable import ClientShim
 
 @Suite struct RequestURLTests {
+    /// cases.md "Htu form".
     @Test(
         arguments: [
             ("https://API.example:443/a/b/?x=1#f", "https://api.example/a/b/"),

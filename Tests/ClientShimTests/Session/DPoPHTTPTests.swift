@@ -43,6 +43,7 @@ import Testing
         #expect(world.apiRequests[0].headers == sent.headers)
     }
 
+    /// cases.md "Scheme case and doubled headers".
     @Test func `exactly one Authorization and one DPoP header leave the device`() async throws {
         let world = try await World.signedIn()
         let request = HTTPRequest(
@@ -63,6 +64,7 @@ import Testing
 
     // MARK: - Bounded repeats
 
+    /// cases.md "Bounded retries": A, B, C, and the token endpoint.
     @Test func `R-000-45 A: an API that always wants another nonce gets two requests`() async throws
     {
         let world = try await World.signedIn()
@@ -168,6 +170,7 @@ import Testing
 
     // MARK: - Bodies
 
+    /// cases.md "One-shot bodies", as the next one; over TLS: NetworkSessionTests.
     @Test(arguments: [0, 1, 5 << 20])
     func `a repeat delivers the same bytes`(_ count: Int) async throws {
         let world = try await World.signedIn()

@@ -113,6 +113,7 @@ import Testing
     static let kept: [(FakeProvider.Fault, RefreshError)] = [
         (.loseRequest, .Network), (.loseAnswer, .Network),
         (.answer(HTTPAnswer(status: 500)), .Server), (.answer(FakeProvider.busy(502)), .Server),
+        (.answer(HTTPAnswer(status: 502, body: Array("<html>invalid_grant</html>".utf8))), .Server),
         (.answer(FakeProvider.busy(429, retryAfter: "3")), .Server),
         (.answer(FakeProvider.error(400, "invalid_client")), .Server),
         (.answer(FakeProvider.error(400, "INVALID_GRANT")), .Server),
@@ -129,6 +130,7 @@ import Testing
         (.answer(HTTPAnswer(status: 302)), .Server),
     ]
 
+    /// cases.md "What ends a session"; of its last, another subject, flows.md R-000-56 says that it does.
     @Test(arguments: kept.indices)
     func `R-000-55 only invalid_grant ends a session; everything else keeps it`(
         _ index: Int
@@ -200,6 +202,7 @@ import Testing
         #expect(world.provider.liveGrants == 0)
     }
 
+    /// cases.md "Token answer edge values".
     @Test(arguments: ["absent", #""""#])
     func `a refresh answer without a refresh token keeps the old one`(
         _ value: String
@@ -212,6 +215,7 @@ import Testing
         #expect(try world.record?.accessToken != before?.accessToken)
     }
 
+    /// cases.md "Store before use".
     @Test
     func
         `R-000-53 a refreshed session the disk would not take is kept, written later, and nothing spent is sent again`()
@@ -260,6 +264,7 @@ import Testing
         #expect(try world.record == nil)
     }
 
+    /// cases.md "Token answer edge values".
     @Test(
         arguments: [
             ("0", Int64?(0)), ("-5", 0), (#""3600""#, 3600), ("3600.0", 3600), ("null", nil),
@@ -270,6 +275,7 @@ import Testing
         #expect(try world.record?.expiresAt == lifetime.map { world.clock.now() + $0 })
     }
 
+    /// cases.md "Token answer edge values".
     @Test func `a token that is expired at once leads to no endless refresh`() async throws {
         let world = try await World.signedIn(tokenResponse: ["expires_in": "0"])
         world.provider.set { $0.tokenResponse = ["expires_in": "0"] }

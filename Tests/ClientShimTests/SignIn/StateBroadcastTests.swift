@@ -2,6 +2,7 @@ import Testing
 
 @testable import ClientShim
 
+/// cases.md "State stream consumers".
 @Suite struct StateBroadcastTests {
     private func all(_ stream: AsyncStream<Int>) async -> [Int] {
         await stream.reduce(into: []) { $0.append($1) }

@@ -55,10 +55,11 @@ public struct URLSessionTransport: HTTPTransport {
     }
 
     /// - Returns: `nil` for what cannot or may not be sent: another scheme (R-100-25), a header that would break out of its
-    ///   line, a GET or HEAD with a body.
+    ///   line, a path with dot segments, a GET or HEAD with a body.
     private func native(_ request: HTTPRequest) -> URLRequest? {
         guard RequestURL(request.url)?.isAllowed(insecureLoopback: allowInsecureLoopback) == true,
-            let url = URL(string: request.url), Self.isToken(request.method)
+            !Self.hasDotSegment(request.url), let url = URL(string: request.url),
+            Self.isToken(request.method)
         else { return nil }
         var native = URLRequest(url: url)
         native.httpMethod = request.method
@@ -72,6 +73,13 @@ public struct URLSessionTransport: HTTPTransport {
         case .oneShot(let source): native.httpBodyStream = OneShotStream.make(source)
         }
         return ["GET", "HEAD"].contains(request.method) ? nil : native
+    }
+
+    /// Whether `URLSession` would shorten the path (RFC 3986 §5.2.4), so that another one is asked for than the proof names.
+    private static func hasDotSegment(_ url: String) -> Bool {
+        url.prefix { $0 != "?" && $0 != "#" }.split(separator: "/").contains { segment in
+            [".", ".."].contains(segment.lowercased().replacing("%2e", with: "."))
+        }
     }
 
     /// RFC 9110 §5.6.2.
