@@ -1,7 +1,7 @@
 import Foundation
 
 /// The program behind `script/simulate`: `all SEEDS FIRST MINUTES` (0 for no limit), `quick SEEDS FIRST` (without pairs of
-/// faults) or `replay SEED`.
+/// faults), `seeds SEEDS FIRST` (these alone) or `replay SEED`.
 @main
 enum Simulate {
     static func main() async {
@@ -16,10 +16,14 @@ enum Simulate {
                     until: numbers[2] == 0 ? nil : end)
             case ("quick", 2):
                 try await all(seeds: numbers[0], first: numbers[1], pairs: false, until: nil)
+            case ("seeds", 2):
+                try judge(
+                    "seeds from \(numbers[1])",
+                    await Campaign.seeds(numbers[0], first: numbers[1]))
             case ("replay", 1): try replay(UInt64(numbers[0]))
             default:
                 fail(
-                    "usage: simulate all SEEDS FIRST MINUTES, quick SEEDS FIRST, or replay SEED",
+                    "usage: simulate all SEEDS FIRST MINUTES, quick|seeds SEEDS FIRST, or replay SEED",
                     status: 2)
             }
         } catch {
@@ -36,10 +40,15 @@ enum Simulate {
             fail("one lost message is noticed by the user:\n" + (try bad.story()))
         }
         report("one harmless fault in a sign-in: \(count) runs, the user notices none")
+        if !pairs {
+            // Most bugs show here soonest.
+            try judge("seeds from \(first)", await Campaign.seeds(seeds, first: first))
+        }
         for scene in Scene.all {
             try judge("one fault, \(scene)", try await Campaign.singles(scene, until: end))
         }
-        for scene in Scene.small where pairs {
+        guard pairs else { return }
+        for scene in Scene.small {
             try judge("two faults, \(scene)", try await Campaign.pairs(scene, until: end))
         }
         try judge("seeds from \(first)", await Campaign.seeds(seeds, first: first, until: end))

@@ -23,6 +23,8 @@ enum Manners: Sendable, Equatable {
     case patient
     /// Cancels at the n-th state.
     case cancels(at: Int)
+    /// Cancels when the session is being written.
+    case cancelsAtWrite
     /// Never shows the face.
     case walksAway
 }
@@ -35,7 +37,9 @@ extension World {
         case .signInTwice:
             signIn(app, .patient)
             signIn(app, .patient)
-        case .cancelSignIn: signIn(app, .cancels(at: timeline.draw(1...7)))
+        case .cancelSignIn:
+            let place = timeline.draw(1...8)
+            signIn(app, place == 8 ? .cancelsAtWrite : .cancels(at: place))
         case .abandonSignIn: signIn(app, .walksAway)
         case .call: call(app)
         case .calls: (0..<3).forEach { _ in call(app) }
@@ -82,30 +86,62 @@ extension World {
                 scopes: ["openid", "offline_access"]), clientAssertionProvider: provider)
         let record = FlowRecord(
             id: ledger.flows.count + 1, process: process, flow: flow,
-            writesBefore: ledger.sessionWrites)
+            writesBefore: ledger.sessionWrites, at: timeline.milliseconds)
         ledger.begin(record)
+        whileStoring = nil
+        if manners == .cancelsAtWrite { whileStoring = { record.flow.cancel() } }
         Task(executorPreference: timeline) { await self.drive(record, manners) }
     }
 
     private func drive(_ record: FlowRecord, _ manners: Manners) async {
         let driver = record.flow.faceCaptureDriver()
         var retries = 0
+        Task(executorPreference: timeline) {
+            for await shown in driver.stateStream() { record.lastCapture = shown }
+        }
         for await state in record.flow.stateStream() {
             if record.process.isDead { break }
             ledger.flow(record, is: state)
             if manners == .cancels(at: record.states.count) { record.flow.cancel() }
             switch state {
-            case .awaitingFaceCapture where manners != .walksAway:
-                driver.submitFaceCapture(FaceFrame([1, 2, 3]))
+            case .awaitingFaceCapture where manners != .walksAway: show(record, driver)
             case .postingResultFailed:
                 retries += 1
-                guard retries <= 3 else { break }
-                try? await ProcessClock(process: record.process).sleep(milliseconds: 2_000)
-                driver.retry()
+                if retries <= 3 { retry(record, driver) }
             default: break
             }
         }
         record.isOver = record.states.last?.isTerminal ?? false
+    }
+
+    /// Shows the face, now or after a thought.
+    private func show(_ record: FlowRecord, _ driver: any FaceCaptureDriver) {
+        let isThoughtful = isHuman && timeline.draw(0...5) == 0
+        let pause = isThoughtful ? timeline.draw(60...200) : isHuman ? timeline.draw(0...8) : 0
+        let taps = isHuman && timeline.draw(0...3) == 0 ? 2 : 1
+        after(seconds: pause, record) {
+            for _ in 0..<taps {
+                let frame = FaceFrame([1, 2, 3])
+                record.frames.append(frame)
+                driver.submitFaceCapture(frame)
+            }
+        }
+    }
+
+    private func retry(_ record: FlowRecord, _ driver: any FaceCaptureDriver) {
+        after(seconds: isHuman ? timeline.draw(1...60) : 2, record) {
+            self.ledger.signIns.retried(record.process)
+            driver.retry()
+        }
+    }
+
+    private func after(
+        seconds: Int, _ record: FlowRecord, _ action: @escaping @Sendable () -> Void
+    ) {
+        if seconds == 0 { return action() }
+        timeline.after(Int64(seconds) * 1000) {
+            record.process.whenAwake { if !record.process.isDead { action() } }
+        }
     }
 
     func call(_ process: AppProcess) {

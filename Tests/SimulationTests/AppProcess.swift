@@ -17,6 +17,15 @@ final class AppProcess: @unchecked Sendable {
     /// What waits for the system, to be let go at death.
     private var waiting: [Int: @Sendable () -> Void] = [:]
     private var nextWait = 0
+    private(set) var face: ScriptedFaceEngine?
+
+    // What the ledger wants to know of it.
+    /// When each assertion was asked for, and the one that is asked for now; milliseconds since 1970.
+    var asked: [String: Int64] = [:]
+    private(set) var asking: Int64 = 0
+    /// Whether it lacked an assertion or the metadata: then it counts a loss that the wire does not show.
+    var isHampered = false
+    private(set) var wasSuspended = false
 
     init(id: Int, world: World) {
         self.id = id
@@ -25,11 +34,13 @@ final class AppProcess: @unchecked Sendable {
 
     /// Starts the app as its engineer would: environment, provider, session.
     func launch() throws {
+        let face = ScriptedFaceEngine(
+            verdicts: world.faces, random: ProcessRandom(process: self))
+        self.face = face
         var environment = AuthnEnvironment(
             keyStore: ProcessKeys(process: self), store: ProcessStore(process: self),
             transport: ProcessTransport(process: self),
-            faceEngine: ScriptedFaceEngine(
-                verdicts: world.faces, random: ProcessRandom(process: self)),
+            faceEngine: face,
             clock: ProcessClock(process: self), random: ProcessRandom(process: self),
             onDiagnostic: { [unowned world] in world.ledger.log("\($0)") })
         let timeline = world.timeline
@@ -38,7 +49,17 @@ final class AppProcess: @unchecked Sendable {
             let fault = self.world.faults.next(.worker)
             self.world.trace("provider is asked", fault)
             let delay = fault == .slowProvider ? 25_000 : Int64(timeline.draw(1...40))
-            timeline.after(delay) { self.whenAwake { if !self.isDead { call() } } }
+            if fault != nil { self.world.ledger.signIns.missed(self) }
+            let askedAt = timeline.milliseconds
+            timeline.after(delay) {
+                self.whenAwake {
+                    guard !self.isDead else { return }
+                    self.asking = askedAt
+                    let known = self.asked.count
+                    call()
+                    if self.asked.count == known { self.world.ledger.signIns.missed(self) }
+                }
+            }
         }
         let provider = BrokerAssertionProvider(
             brokerURL: SimulatedBroker.url, environment: environment)
@@ -71,7 +92,10 @@ final class AppProcess: @unchecked Sendable {
     }
 
     /// The app is in the background and gets no time, for longer than a session at the provider lasts.
-    func suspend() { sleepsUntil = world.timeline.milliseconds + 400_000 }
+    func suspend() {
+        wasSuspended = true
+        sleepsUntil = world.timeline.milliseconds + 400_000
+    }
 
     var isSuspended: Bool { world.timeline.milliseconds < sleepsUntil }
 
@@ -133,6 +157,10 @@ struct ProcessStore: SecureStore {
             world.ledger.noteFailedWrite(name)
             throw .failed(details: "the disk took nothing")
         default: break
+        }
+        if name == Device.sessionName, let act = world.whileStoring {
+            world.whileStoring = nil
+            act()
         }
         let before = world.device.session
         apply(world.device)

@@ -30,6 +30,8 @@ enum Fault: String, Sendable, CaseIterable {
     case outage
     /// 429 with `Retry-After`.
     case limited
+    /// 429 that does not say how long.
+    case limitedBare
     /// 200 with something else than JSON.
     case garbage
     /// Served, and garbage instead of the answer.
@@ -56,7 +58,7 @@ enum Fault: String, Sendable, CaseIterable {
 
     static let ofExchanges: [Fault] = [
         .unsent, .lostRequest, .lostAnswer, .late, .twice, .slow, .busy, .busyAfter, .outage,
-        .limited,
+        .limited, .limitedBare,
         .garbage, .garbageAfter, .clockAhead, .clockBack, .suspension, .crashBefore, .crashAfter,
         .crashOnAnswer,
     ]
@@ -84,6 +86,8 @@ struct FaultSource: Sendable {
     var planned: [Step: Fault] = [:]
     /// Chances in a hundred that any other step goes wrong.
     var percent = 0
+    /// What goes wrong with one kind of message most of the time.
+    var stubborn: Stubborn?
     private var chance: SeededRandom
     private(set) var action = 0
     private var number = 0
@@ -94,7 +98,15 @@ struct FaultSource: Sendable {
     /// Whether anything goes wrong at all.
     var isOn = true
 
-    init(seed: UInt64, planned: [Step: Fault] = [:], percent: Int = 0) {
+    struct Stubborn: Sendable {
+        let exchange: Exchange
+        let fault: Fault
+    }
+
+    init(
+        seed: UInt64, planned: [Step: Fault] = [:], percent: Int = 0, stubborn: Stubborn? = nil
+    ) {
+        self.stubborn = stubborn
         chance = SeededRandom(seed: seed ^ 0x6661_756c)
         self.planned = planned
         self.percent = percent
@@ -114,6 +126,11 @@ struct FaultSource: Sendable {
         var fault = planned[step].flatMap { possible.contains($0) ? $0 : nil }
         if fault == nil, percent > 0, Int.random(in: 0..<100, using: &chance) < percent {
             fault = possible.randomElement(using: &chance)
+        }
+        if fault == nil, let stubborn, kind == .exchange(stubborn.exchange),
+            Int.random(in: 0..<10, using: &chance) < 8
+        {
+            fault = stubborn.fault
         }
         if let fault { injected[step] = fault }
         return fault

@@ -5,6 +5,7 @@
 /// Sendable: touched on the run's thread only.
 final class Network: @unchecked Sendable {
     private unowned let world: World
+    private let handles = Handles()
     private var timeline: Timeline { world.timeline }
 
     /// Until when the provider is away, milliseconds since 1970.
@@ -36,7 +37,7 @@ final class Network: @unchecked Sendable {
         let arrive: @Sendable (WireOutcome) -> Void = { [world] outcome in
             if fault == .crashOnAnswer { process.die() }
             guard process.stopWaiting(wait) else { return }
-            world.ledger.arrived(outcome, exchange, form, at: process)
+            world.ledger.arrived(outcome, request, exchange, form, at: process)
             world.trace("← \(exchange.rawValue) \(outcome.word)", nil)
             done(outcome)
         }
@@ -54,8 +55,10 @@ final class Network: @unchecked Sendable {
         case .late:
             timeline.after(Self.readTimeout) { deliver(.lost) }
             serve(request, after: Self.readTimeout + there) { _ in }
-        case .busy, .limited, .garbage:
-            timeline.after(there + back) { deliver(.answer(Self.instead(fault))) }
+        case .busy, .limited, .limitedBare, .garbage:
+            timeline.after(there + back) {
+                deliver(.answer(self.handles.replacing(in: Self.instead(fault), to: form)))
+            }
         case .lostAnswer:
             serve(request, after: there) { [timeline] _ in timeline.after(back) { deliver(.lost) } }
         case .busyAfter, .garbageAfter:
@@ -82,7 +85,9 @@ final class Network: @unchecked Sendable {
         world.trace("⇄ \(exchange.rawValue)", fault)
         world.ledger.mint(by: process)
         let outcome = answer(request, exchange, fault, process)
-        if case .answer(let answer) = outcome { world.ledger.mint(answer, by: process) }
+        if case .answer(let answer) = outcome {
+            world.ledger.mint(answer, to: request, by: process)
+        }
         return outcome
     }
 
@@ -95,7 +100,7 @@ final class Network: @unchecked Sendable {
             return .unsent
         case .unsent: return .unsent
         case .lostRequest: return .lost
-        case .busy, .limited, .garbage: return .answer(Self.instead(fault))
+        case .busy, .limited, .limitedBare, .garbage: return .answer(Self.instead(fault))
         default: break
         }
         world.ledger.sent(request, exchange, [:], by: process)
@@ -123,7 +128,8 @@ final class Network: @unchecked Sendable {
                 return done(self.dated(Self.instead(.outage)))
             }
             Task(executorPreference: world.timeline) {
-                done(self.dated(await world.provider.answer(request)))
+                let answer = await world.provider.answer(self.handles.restoring(request))
+                done(self.dated(self.handles.replacing(in: answer, to: request.form)))
             }
         }
     }
@@ -151,6 +157,7 @@ final class Network: @unchecked Sendable {
     private static func instead(_ fault: Fault?) -> WireAnswer {
         switch fault {
         case .limited: WireAnswer(status: 429, headers: [("Retry-After", "2")])
+        case .limitedBare: WireAnswer(status: 429)
         case .garbage, .garbageAfter: WireAnswer(status: 200, body: Array("<html>".utf8))
         default: WireAnswer(status: 503, headers: [("Retry-After", "1")])
         }

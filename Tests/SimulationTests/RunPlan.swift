@@ -9,8 +9,12 @@ struct RunPlan: Sendable {
     var faults: [Step: Fault] = [:]
     /// Chances in a hundred that a step goes wrong besides.
     var percent = 0
+    /// What goes wrong with one kind of message most of the time.
+    var stubborn: FaultSource.Stubborn?
     var rotates = true
     var faces: [ScriptedFaceEngine.Verdict] = []
+    /// Whether the user takes time, and taps twice.
+    var isHuman = false
 
     /// Whether logs are searched for secrets: in every fourth run, since making their texts is dear.
     var readsLogs: Bool {
@@ -32,10 +36,25 @@ struct RunPlan: Sendable {
         for _ in 0..<Int.random(in: 0...3, using: &random) {
             actions.append(Action.allCases.randomElement(using: &random) ?? .call)
         }
-        percent = [2, 5, 10, 20, 35].randomElement(using: &random) ?? 5
+        percent = [0, 2, 5, 10, 20, 35].randomElement(using: &random) ?? 5
+        if Int.random(in: 0..<3, using: &random) == 0 {
+            let exchanges: [Exchange] = [
+                .start, .faceToken, .completion, .token, .refresh, .revocation, .abort, .api,
+            ]
+            let faults: [Fault] = [
+                .unsent, .lostRequest, .lostAnswer, .busy, .busyAfter, .limited, .limitedBare,
+                .garbageAfter,
+            ]
+            if let exchange = exchanges.randomElement(using: &random),
+                let fault = faults.randomElement(using: &random)
+            {
+                stubborn = FaultSource.Stubborn(exchange: exchange, fault: fault)
+            }
+        }
         rotates = Int.random(in: 0..<3, using: &random) > 0
         let verdicts: [ScriptedFaceEngine.Verdict] = [.notLive, .mismatch, .match, .match]
-        faces = (0..<Int.random(in: 0...2, using: &random)).compactMap { _ in
+        isHuman = true
+        faces = (0..<Int.random(in: 0...4, using: &random)).compactMap { _ in
             verdicts.randomElement(using: &random)
         }
     }
@@ -52,6 +71,8 @@ struct RunReport: Sendable {
     let trace: [String]
     /// How each sign-in went.
     let flows: [[SignInState]]
+    /// How long each took, milliseconds; `nil` for one without an end.
+    let durations: [Int64?]
     /// How each call of the API ended.
     let results: [String]
 }
@@ -64,7 +85,8 @@ enum Simulation {
         return RunReport(
             plan: plan, violations: violations, steps: world.faults.steps,
             injected: world.faults.injected, trace: world.traced ?? [],
-            flows: world.ledger.flows.map(\.states), results: world.ledger.results)
+            flows: world.ledger.flows.map(\.states),
+            durations: world.ledger.flows.map(\.duration), results: world.ledger.results)
     }
 
     /// A smaller plan that breaks the same rule: without actions and faults that it does not need.
@@ -121,6 +143,7 @@ extension RunReport {
         plan.actions = actions
         plan.faults = faults
         plan.percent = 0
+        plan.stubborn = nil
         let again = try Simulation.run(plan)
         return again.violations.isEmpty ? nil : again
     }

@@ -18,13 +18,17 @@ final class World: @unchecked Sendable {
     let readsLogs: Bool
     /// What each process's face engine says of the first frames; later ones match.
     let faces: [ScriptedFaceEngine.Verdict]
+    /// Whether the user takes time, and taps twice.
+    let isHuman: Bool
     let provider: SimulatedProvider
     let broker: SimulatedBroker
     var faults: FaultSource
     private(set) lazy var network = Network(world: self)
     private(set) lazy var ledger = Ledger(world: self)
     private(set) var traced: [String]?
-    private var processes: [AppProcess] = []
+    /// What the user does at the moment when a session reaches the disk.
+    var whileStoring: (@Sendable () -> Void)?
+    private(set) var processes: [AppProcess] = []
     private let begun: Int64
     private let providerLog: ProviderLog
 
@@ -46,14 +50,17 @@ final class World: @unchecked Sendable {
         self.timeline = timeline
         self.random = random
         rotates = plan.rotates
-        isCalm = plan.percent == 0 && plan.faults.isEmpty
+        isCalm = plan.percent == 0 && plan.faults.isEmpty && plan.stubborn == nil
         readsLogs = plan.readsLogs
         faces = plan.faces
+        isHuman = plan.isHuman
         provider = try SimulatedProvider(
             clientKey: published, rotates: plan.rotates, timeline: timeline, random: random,
             log: { log.add($0) })
         broker = try SimulatedBroker(key: clientKey, timeline: timeline)
-        faults = FaultSource(seed: plan.seed, planned: plan.faults, percent: plan.percent)
+        faults = FaultSource(
+            seed: plan.seed, planned: plan.faults, percent: plan.percent,
+            stubborn: plan.stubborn)
         begun = timeline.milliseconds
         providerLog = log
         traced = traces ? [] : nil
@@ -104,12 +111,14 @@ final class World: @unchecked Sendable {
         for (index, action) in actions.enumerated() {
             faults.begin(action: index)
             trace("== \(action.rawValue)", nil)
+            ledger.action = action
             try perform(action)
             settle()
             guard ledger.violations.isEmpty else { return ledger.violations }
         }
         faults.isOn = false
         trace("== recovery", nil)
+        ledger.action = nil
         try recover()
         settle()
         return ledger.violations

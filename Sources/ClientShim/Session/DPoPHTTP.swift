@@ -40,12 +40,11 @@ public final class DPoPHTTP: Sendable {
         while let record = session {
             guard let attachment = await core.attach(record, method: request.method, target) else {
                 // The key went away between the look and the signature: no session any more.
-                return try await send(request)
+                return try await learn(from: send(request), target)
             }
-            let answer = try await send(request.attaching(attachment.headers))
+            let answer = try await learn(
+                from: send(request.attaching(attachment.headers)), target)
             let nonce = NonceTable.nonce(in: answer)
-            core.nonces.record(answer, from: target.origin)
-            core.offsets.learn(answer, from: target.origin, now: core.environment.clock.now())
             let isFresh = nonce != nil && nonce != attachment.nonce
             switch call.next(after: answer, hasFreshNonce: isFresh, record) {
             case .give: return answer
@@ -55,7 +54,7 @@ public final class DPoPHTTP: Sendable {
                 session = refreshed
             }
         }
-        return try await send(request)
+        return try await learn(from: send(request), target)
     }
 
     /// The same with a body from a source that is read once; such a request is never repeated.
@@ -87,6 +86,14 @@ public final class DPoPHTTP: Sendable {
             guard !record.isExpired(at: core.environment.clock.now()) else { throw .connectionLost }
             return record
         }
+    }
+
+    /// Nonce and clock of an origin that gets proofs, from whatever it answers (R-100-32, R-100-35): a refusal of a request
+    /// without a session comes before the sign-in that needs both.
+    private func learn(from answer: HTTPAnswer, _ target: RequestURL) -> HTTPAnswer {
+        core.nonces.record(answer, from: target.origin)
+        core.offsets.learn(answer, from: target.origin, now: core.environment.clock.now())
+        return answer
     }
 
     private func send(_ request: HTTPRequest) async throws(DPoPHTTPError) -> HTTPAnswer {

@@ -43,6 +43,21 @@ import Testing
         #expect(world.apiRequests[0].headers == sent.headers)
     }
 
+    @Test func `R-100-32, R-100-35 a refusal without a session teaches nonce and clock`()
+        async throws
+    {
+        let world = try await World()
+        // An hour before this device's time.
+        let date = HTTPHeader("Date", "Fri, 15 Jan 2027 07:00:00 GMT")
+        plan(
+            world,
+            [HTTPAnswer(status: 401, headers: [date, HTTPHeader("DPoP-Nonce", "fresh")])])
+        _ = try await world.http.data(for: HTTPRequest(method: "GET", url: World.api))
+        let origin = try #require(RequestURL(World.api)).origin
+        #expect(world.authn.core.nonces.nonce(for: origin) == "fresh")
+        #expect(world.authn.core.offsets.offset(for: origin) == -3600)
+    }
+
     /// cases.md "Scheme case and doubled headers".
     @Test func `exactly one Authorization and one DPoP header leave the device`() async throws {
         let world = try await World.signedIn()
