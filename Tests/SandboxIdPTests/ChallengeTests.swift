@@ -284,6 +284,25 @@ import Testing
         }
     }
 
+    @Test func `six hundred starts a minute for the tenant, whoever makes them (R-000-71)`()
+        async throws
+    {
+        try await Sandbox.run {
+            #expect($0.limits.startsPerTenant == RateQuota(count: 600, seconds: 60))
+            $0.limits.startsPerTenant = RateQuota(count: 2, seconds: 60)
+        } _: { sandbox in
+            for email in ["ada@example.com", "grace@example.com"] {
+                _ = try await sandbox.start(try Device(email: email))
+            }
+            let third = try Device(email: "edsger@example.com")
+            #expect(try await sandbox.send(sandbox.startAttempt(third)).status == 429)
+            sandbox.clock.advance(59)
+            #expect(try await sandbox.send(sandbox.startAttempt(third)).status == 429)
+            sandbox.clock.advance(1)
+            _ = try await sandbox.start(third)
+        }
+    }
+
     @Test func `one limit an address covers every endpoint (R-000-72)`() async throws {
         try await Sandbox.run {
             $0.limits.requestsPerAddress = RateQuota(count: 2, seconds: 60)

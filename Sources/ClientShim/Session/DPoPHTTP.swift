@@ -92,7 +92,14 @@ public final class DPoPHTTP: Sendable {
     /// without a session comes before the sign-in that needs both.
     private func learn(from answer: HTTPAnswer, _ target: RequestURL) -> HTTPAnswer {
         core.nonces.record(answer, from: target.origin)
-        core.offsets.learn(answer, from: target.origin, now: core.environment.clock.now())
+        let now = core.environment.clock.now()
+        if case .tooLarge = core.offsets.learn(answer, from: target.origin, now: now) {
+            core.environment.onDiagnostic?(
+                DiagnosticEvent(
+                    flow: "session", step: "clock", outcome: .clockOffsetTooLarge,
+                    status: answer.status, error: nil, elapsedMilliseconds: 0,
+                    jktPrefix: core.vault.lastSeen.map { String($0.dpopJkt.prefix(8)) }))
+        }
         return answer
     }
 

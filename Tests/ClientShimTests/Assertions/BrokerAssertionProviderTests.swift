@@ -156,6 +156,17 @@ import Testing
         #expect(try await mint(provider).get() == "a.b.c")
     }
 
+    @Test func `R-101-27 R-100-27 a 429's time may be a date`() async {
+        let date = FakeProvider.date(clock.now() + 30)
+        let (provider, transport) = provider([
+            problem(429, "rate_limited", [HTTPHeader("Retry-After", date)]), served,
+        ])
+        #expect(details(await mint(provider))?.contains("again in 30 s") == true)
+        clock.advance(seconds: 29)
+        #expect(details(await mint(provider)) != nil)
+        #expect(transport.requests.count == 1)
+    }
+
     @Test func `a 503's Retry-After is told but does not stop the next call`() async throws {
         let down = problem(503, "unavailable", [HTTPHeader("Retry-After", "30")])
         let (provider, _) = provider([down, served])

@@ -25,6 +25,25 @@ import Testing
         #expect(claims["act"]?.string == "face_token")
     }
 
+    @Test func `R-100-50 each request has its own jti and the provider's time`() async throws {
+        let world = try await World()
+        world.provider.set { $0.dateOffset = 4000 }
+        world.provider.plan(.faceToken, [.loseAnswer])
+        #expect(await world.signIn().session != nil)
+        let transport = try #require(world.environment.transport as? ScriptedTransport)
+        let claims = try transport.requests.filter { $0.url.hasSuffix("/face-token") }.map {
+            guard case .bytes(let body) = $0.body else { throw NoBody() }
+            return try CompactJWS(parsing: body).claims()
+        }
+        #expect(claims.count == 2)
+        #expect(Set(claims.compactMap { $0["jti"]?.string }).count == 2)
+        for claims in claims {
+            #expect(claims["jti"]?.string.flatMap { Base64URL.decode($0) }?.count == 16)
+            #expect(claims["iat"]?.integer == world.clock.now() + 4000)
+            #expect(claims["exp"]?.integer == world.clock.now() + 4060)
+        }
+    }
+
     @Test func `R-100-51 a completion is signed once and ends with its ceremony`() async throws {
         let world = try await World()
         let end = world.clock.now() + 240

@@ -65,7 +65,8 @@ extension FakeProvider {
     ) -> Call? {
         guard request.url.hasPrefix(issuer + "/") else { return .api }
         switch path {
-        case "/.well-known/openid-configuration": return .discovery
+        case "/.well-known/openid-configuration", "/.well-known/oauth-authorization-server":
+            return .discovery
         case "/challenge": return form["ceremony_response"] == nil ? .start : .completion
         case "/token": return form["grant_type"] == "refresh_token" ? .refresh : .token
         case "/revoke": return .revocation

@@ -247,9 +247,9 @@ final class FakeProvider: Sendable {
     ) -> HTTPAnswer {
         let token = form["refresh_token"] ?? ""
         guard let id = state.grants.first(where: { $0.value.refreshToken == token })?.key,
-            state.grants[id]?.isLive == true
+            state.grants[id]?.isLive == true, state.grants[id]?.jkt == jkt
         else {
-            state.violations.append("refresh token is unknown, spent or revoked")
+            state.violations.append("refresh token is unknown, spent, revoked or another key's")
             return Self.error(400, "invalid_grant")
         }
         return issue(id, jkt, nonce: nil, &state)

@@ -7,6 +7,7 @@ final class FaultyStore: SecureStore, LockAnnouncing {
     private let inner = InMemorySecureStore()
     private let failing = Mutex<[String: Int]>([:])
     private let log = Mutex<[String]>([])
+    private let waits = Mutex<[String]>([])
 
     /// The next writes of that record fail, so many times.
     func failWrites(of name: String, times: Int) {
@@ -52,7 +53,13 @@ final class FaultyStore: SecureStore, LockAnnouncing {
         try inner.tryLock(name)
     }
 
-    func whenReleased(_ name: String) async { await inner.whenReleased(name) }
+    func whenReleased(_ name: String) async {
+        waits.withLock { $0.append(name) }
+        await inner.whenReleased(name)
+    }
+
+    /// How often somebody had to wait for that lock.
+    func waits(for name: String) -> Int { waits.withLock { $0.count { $0 == name } } }
 }
 
 /// Keeps diagnostic events.
