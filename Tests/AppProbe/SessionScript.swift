@@ -27,7 +27,10 @@ struct SessionScript {
         let environment = AuthnEnvironment(
             keyStore: try EncryptedFileKeyStore(directory: directory + "/keys", masterKey: key),
             store: try EncryptedFileSecureStore(directory: directory + "/records", masterKey: key),
-            transport: CurlTransport(caFile: caFile), faceEngine: ScriptedFaceEngine(),
+            // A busy machine must not look like a lost connection.
+            transport: CurlTransport(
+                caFile: caFile, connectTimeout: 600, readTimeout: 600, totalTimeout: 600),
+            faceEngine: ScriptedFaceEngine(),
             onDiagnostic: { say("diagnostic \($0.step) \($0.outcome)") })
         let authn = try Authn(environment: environment)
         authn.setClientAssertionProvider(

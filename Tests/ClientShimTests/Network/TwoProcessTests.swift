@@ -80,7 +80,10 @@ import Testing
         for app in apps { _ = try await app.process.line { $0 == "calls" } }
         await world.provider.held.wait()
         world.provider.letGo()
-        for app in apps { #expect(try await app.outcome() == "answer 200, session") }
+        for app in apps {
+            let outcome = try await app.outcome()
+            #expect(outcome == "answer 200, session", "\(app.process.lines)")
+        }
         for app in apps { #expect(await app.process.status() == 0) }
         #expect(world.provider.refreshes.count == 1)
         #expect(world.provider.liveGrants == 1)

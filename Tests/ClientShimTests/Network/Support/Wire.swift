@@ -8,14 +8,16 @@ enum Wire: String, CaseIterable, Sendable {
     case curl
     case urlSession
 
-    /// Trusts the test's authority.
-    func transport(readTimeout: Int = 60, totalTimeout: Int = 120) async throws -> any HTTPTransport
+    /// Trusts the test's authority. Waits long unless told otherwise: a busy machine must not look like a lost connection.
+    func transport(readTimeout: Int = 600, totalTimeout: Int = 600) async throws
+        -> any HTTPTransport
     {
         let caFile = try await Self.authority.value.caFile
         switch self {
         case .curl:
             return CurlTransport(
-                caFile: caFile, readTimeout: readTimeout, totalTimeout: totalTimeout)
+                caFile: caFile, connectTimeout: 600, readTimeout: readTimeout,
+                totalTimeout: totalTimeout)
         case .urlSession:
             return URLSessionTransport(readTimeout: readTimeout, totalTimeout: totalTimeout)
         }
