@@ -85,7 +85,11 @@ extension Ledger {
         if world.device.records[RefreshJournal.recordName] != nil {
             violate("a journal is left behind")
         }
-        let abandoned = flows.count { $0.states.last == .failed(reason: .expired) }
+        // A session that was over by itself is not taken back; within the last second it depends on how clocks are rounded.
+        let abandoned = flows.count { flow in
+            guard case .failed(let reason) = flow.states.last else { return false }
+            return reason == .expired || flow.duration ?? 0 > 299_000
+        }
         if world.provider.openSessions > abandoned {
             violate("a session at the provider is left open")
         }

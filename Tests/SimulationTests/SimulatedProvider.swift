@@ -36,7 +36,7 @@ final class SimulatedProvider: Sendable {
             environment: Environment(
                 now: { timeline.milliseconds / 1000 }, random: { random.bytes($0) },
                 clientKeys: OneKeySet(keys: JWKSet([clientKey])), log: { log($0.line) }),
-            signer: try KeyPool.tokens.get())
+            signer: try KeyPool.tokens.get(), apiNonces: true)
     }
 
     struct BadSetUp: Error {}

@@ -1,3 +1,4 @@
+import COpenSSL
 import Dispatch
 
 @testable import SocketServer
@@ -38,6 +39,10 @@ final class TestHandler: HTTPHandler {
             }
         case "/hold": hold(reply)
         case "/drop": break
+        case "/fault":
+            // Fails, and leaves word of it with the thread.
+            BIO_free(BIO_new_file("/none/such", "r"))
+            reply.send(HTTPResponse(status: 200, body: Array("left".utf8)))
         case "/empty": reply.send(HTTPResponse(status: 204))
         case "/close":
             reply.send(HTTPResponse(status: 200, body: Array("bye".utf8), closesConnection: true))

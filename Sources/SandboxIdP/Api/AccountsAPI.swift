@@ -2,7 +2,7 @@ import DPoPResource
 import JOSE
 import SocketServer
 
-/// A protected API as a tenant would write one: every call passes `DPoPResourceVerifier`, with nonces of the API's own.
+/// A protected API as a tenant would write one: every call passes `DPoPResourceVerifier`.
 struct AccountsAPI: Sendable {
     private let uris: EndpointURIs
     private let verifier: DPoPResourceVerifier

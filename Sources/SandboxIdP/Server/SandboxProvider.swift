@@ -15,11 +15,14 @@ final class SandboxProvider: Sendable {
 
     /// A provider with nonces of its own, made now.
     ///
-    /// - Parameter given: its signing key, for one of many providers in one process; without it one is made now.
+    /// - Parameters:
+    ///   - given: its signing key, for one of many providers in one process; without it one is made now.
+    ///   - apiNonces: whether the API takes nonces of its own only, as one of another origin would. Otherwise it has those of
+    ///     the provider: both are one origin, and of an origin an app knows the newest nonce only (R-100-32).
     /// - Throws: `ProviderError` when no key can be made.
     init(
         _ configuration: ProviderConfiguration, environment: Environment,
-        signer given: TokenSigner? = nil
+        signer given: TokenSigner? = nil, apiNonces: Bool = false
     ) throws(ProviderError) {
         self.configuration = configuration
         self.environment = environment
@@ -38,7 +41,7 @@ final class SandboxProvider: Sendable {
         do {
             api = try AccountsAPI(
                 uris: configuration.uris, keys: signer.keySet,
-                nonces: DPoPNonces(secret, purpose: "demo api"), state: state)
+                nonces: apiNonces ? DPoPNonces(secret, purpose: "demo api") : nonces, state: state)
         } catch {
             throw .api(error)
         }

@@ -57,6 +57,7 @@ final class TLSSession {
 
     /// Goes on with the handshake.
     func shakeHands() -> Handshake {
+        OpenSSLErrors.forgetOthers()
         let result = SSL_do_handshake(ssl)
         if result == 1 {
             guard takeClientCertificate() else { return .failed }
@@ -90,6 +91,7 @@ final class TLSSession {
     /// Decrypts what has come in.
     /// - Returns: how much, 0 when more input is needed or the peer has ended; `nil` when it broke the protocol.
     func open(into room: UnsafeMutableRawBufferPointer) -> Int? {
+        OpenSSLErrors.forgetOthers()
         let count = SSL_read(ssl, room.baseAddress, Int32(clamping: room.count))
         if count > 0 {
             unproductive = 0
@@ -111,6 +113,7 @@ final class TLSSession {
 
     /// Encrypts an answer.
     func seal(_ octets: [UInt8]) -> Bool {
+        OpenSSLErrors.forgetOthers()
         // Memory takes all of it at once.
         guard SSL_write(ssl, octets, Int32(clamping: octets.count)) == octets.count else {
             _ = OpenSSLErrors.drain()
@@ -133,6 +136,7 @@ final class TLSSession {
     /// Says goodbye, so that the peer can tell the end from a cut.
     func shutDown() {
         guard !isHandshaking else { return }
+        OpenSSLErrors.forgetOthers()
         if SSL_shutdown(ssl) < 0 { _ = OpenSSLErrors.drain() }
     }
 }

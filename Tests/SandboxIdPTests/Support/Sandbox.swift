@@ -59,7 +59,7 @@ struct Sandbox {
                         Self.clientId: JWKSet([Self.named(key, "k1")]),
                         "other": JWKSet([Self.named(otherKey, "k2")]),
                     ]),
-                log: { events.append($0) }))
+                log: { events.append($0) }), apiNonces: true)
         var socket = HTTPServerConfiguration(address: "127.0.0.1", port: 0)
         // No test is about time here, and a busy machine must not look like a provider that fails.
         socket.deadlines.head = .seconds(600)

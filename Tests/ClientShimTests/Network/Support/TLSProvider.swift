@@ -60,7 +60,7 @@ final class TLSProvider: Sendable {
             configuration,
             environment: Environment(
                 now: { Int64(time(nil)) }, random: { try? SecureRandom.bytes($0) },
-                clientKeys: OneKeySet(keys: JWKSet([clientKey])), log: { _ in }))
+                clientKeys: OneKeySet(keys: JWKSet([clientKey])), log: { _ in }), apiNonces: true)
         var socket = HTTPServerConfiguration(
             address: "127.0.0.1", port: 0,
             tls: TLSConfiguration(
