@@ -4,7 +4,7 @@ import Testing
 
 @Suite struct PhoneCommandTests {
     @Test(arguments: [
-        ("sign-in", PhoneCommand.signIn(user: "ada")), ("s grace", .signIn(user: "grace")),
+        ("sign-in", PhoneCommand.signIn(user: "user")), ("s other", .signIn(user: "other")),
         ("match", .show(.owner)), ("n", .show(.stranger)), ("not-live", .show(.photograph)),
         ("lose-request 2", .loseRequests(2, of: nil)),
         ("la 1 provider", .loseAnswers(1, of: .provider)), ("slow 0", .slow(milliseconds: 0)),

@@ -21,7 +21,7 @@ enum Story: String, CaseIterable {
         switch self {
         case .happy:
             """
-            sign-in ada
+            sign-in user
             wait scan
             match
             wait signed-in
@@ -33,7 +33,7 @@ enum Story: String, CaseIterable {
             """
         case .noMatch:
             """
-            sign-in ada
+            sign-in user
             wait scan
             no-match
             wait scan
@@ -45,7 +45,7 @@ enum Story: String, CaseIterable {
             """
         case .cut:
             """
-            sign-in ada
+            sign-in user
             wait scan
             cut
             match
@@ -59,7 +59,7 @@ enum Story: String, CaseIterable {
             """
         case .lostAnswer:
             """
-            sign-in ada
+            sign-in user
             wait scan
             lose-answer 1 provider
             match
@@ -93,14 +93,14 @@ enum Story: String, CaseIterable {
             """
         case .crash:
             """
-            sign-in ada
+            sign-in user
             wait scan
             slow 60000
             match
             wait posting
             crash
             mend
-            sign-in ada
+            sign-in user
             wait scan
             match
             wait signed-in
@@ -111,13 +111,13 @@ enum Story: String, CaseIterable {
         case .revoked:
             """
             revoke
-            sign-in ada
+            sign-in user
             wait failed
             restore
             """
         case .signOut:
             """
-            sign-in ada
+            sign-in user
             wait scan
             match
             wait signed-in

@@ -11,6 +11,8 @@ postgres_dir='' # set while a cluster that this run started is up
 start_service() {
   local name=$1 log=$2
   shift 2
+  # Here and not in the child alone: what a former run said must be gone before anybody waits for it.
+  : >"$log"
   setsid setpriv --pdeathsig TERM "$@" >"$log" 2>&1 </dev/null &
   service_names+=("$name") service_pids+=($!)
   printf '%s\n' "$!" >"${log%.log}.pid"

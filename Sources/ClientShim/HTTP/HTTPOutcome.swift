@@ -37,7 +37,7 @@ public enum HTTPBody: Sendable {
     /// Bytes that can be sent again. Empty bytes are a body of length zero.
     case bytes([UInt8])
     /// A source that can be read once: each call gives the next bytes, `nil` the end. Read while it is sent, one call at a
-    /// time on a thread that may block, and never repeated. When it throws, the request is cut off: no peer sees it whole.
+    /// time on a thread that may block for a while (no time limit ends a call that never returns), and never repeated. When it throws, the request is cut off: no peer sees it whole.
     case oneShot(@Sendable () throws -> [UInt8]?)
 
     /// Whether a second attempt would deliver the same bytes.

@@ -22,7 +22,7 @@ enum PhoneCommand: Equatable, Sendable {
     case quit
 
     /// Who signs in when nobody is named.
-    static let defaultUser = "ada"
+    static let defaultUser = "user"
 
     /// - Returns: `nil` for an empty line and for one that begins with `#`.
     init?(_ line: String) throws(CommandFault) {

@@ -37,7 +37,8 @@ struct PhoneView: Equatable, Sendable {
             isMoving = false
             bar.move(to: stage)
         case .began: running += 1
-        case .ended: running -= 1
+        // One that began before a restart may end after it.
+        case .ended: running = max(0, running - 1)
         case .died:
             isMoving = false
             running = 0

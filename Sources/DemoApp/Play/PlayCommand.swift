@@ -17,6 +17,8 @@ struct PlayCommand {
 
     /// - Returns: the exit status.
     func run() async -> Int32 {
+        // A reader of the output that went away is no reason to leave the phone's keys behind.
+        signal(SIGPIPE, SIG_IGN)
         let (ready, client): (ReadyFile, ReadyFile.Client)
         do throws(ReadyFile.Unreadable) {
             ready = try ReadyFile(path: readyFile)

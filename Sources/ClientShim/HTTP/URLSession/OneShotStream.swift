@@ -36,6 +36,8 @@ enum OneShotStream {
                 do {
                     while let piece = try source(), write(piece) {}
                 } catch {
+                    // The last reference would close it: kept until the process ends, 64 KiB for a source that failed.
+                    _ = Unmanaged.passRetained(output)
                     return
                 }
                 output.close()

@@ -109,12 +109,18 @@ extension HTTPAnswer {
 }
 
 extension HTTPOutcome {
-    /// Unsent is only what provably never left.
+    /// Unsent is only what provably never left. On Linux "cannot connect" is said too when a second address of the host took
+    /// the request and then went away.
     fileprivate init(_ code: URLError.Code) {
+        #if canImport(Darwin)
+            let unreachable = HTTPOutcome.unsent(.unreachable)
+        #else
+            let unreachable = HTTPOutcome.lost(.unreachable)
+        #endif
         self =
             switch code {
-            case .cannotFindHost, .cannotConnectToHost, .dnsLookupFailed, .notConnectedToInternet:
-                .unsent(.unreachable)
+            case .cannotConnectToHost: unreachable
+            case .cannotFindHost, .dnsLookupFailed, .notConnectedToInternet: .unsent(.unreachable)
             case .secureConnectionFailed, .serverCertificateUntrusted,
                 .serverCertificateHasUnknownRoot, .serverCertificateHasBadDate:
                 .unsent(.insecure)

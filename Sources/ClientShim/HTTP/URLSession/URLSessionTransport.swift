@@ -17,7 +17,7 @@ public struct URLSessionTransport: HTTPTransport {
     private let totalTimeout: Int
     private let allowInsecureLoopback: Bool
 
-    /// Times are seconds; the defaults are those of R-100-23.
+    /// Times are seconds; the defaults are those of R-100-23. There is no time for connecting alone: `readTimeout` covers it.
     public init(
         readTimeout: Int = 30, totalTimeout: Int = 60, allowInsecureLoopback: Bool = false
     ) {
@@ -26,7 +26,8 @@ public struct URLSessionTransport: HTTPTransport {
         self.allowInsecureLoopback = allowInsecureLoopback
     }
 
-    /// Waits for the outcome without blocking the thread. A cancelled task gets `lost(.cancelled)` at once.
+    /// Waits for the outcome without blocking the thread. A cancelled task gets `lost(.cancelled)`: at
+    /// once, unless a body's source is being asked on Linux, which has to return first.
     public func send(_ request: HTTPRequest) async -> HTTPOutcome {
         guard let native = native(request) else { return .unsent(.invalidRequest) }
         let exchange = URLSessionExchange(maximumAnswerBytes: request.maximumAnswerBytes)
